@@ -315,7 +315,7 @@ describe.each(places)('$source.operationId', ({ path, source }) => {
   it('has request body examples that its own schema accepts', () => {
     const media = source.requestBody?.content['application/json'];
     for (const [name, value] of media ? examplesOf(media) : [])
-      expect([name, contract.judgeRequest(operation(source.operationId), value)]).toEqual([name, []]);
+      expect([name, contract.checkRequest(operation(source.operationId), value)]).toEqual([name, []]);
     if (media) expect(examplesOf(media).length).toBeGreaterThan(0);
   });
 

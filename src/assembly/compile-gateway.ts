@@ -187,7 +187,7 @@ function stageServices(
     shadow: services.shadow,
     checkBody: withShadowBodies(
       createCheckBody({
-        schema: contract.judgeRequest,
+        schema: contract.checkRequest,
         gdpr: settings.gdpr,
         comments: settings.comments,
         hasPermission: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',

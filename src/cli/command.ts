@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 /** One flag of a command. */
 export interface Flag {
   readonly name: string;
-  /** The placeholder of the value in help; a flag without one is a switch. */
+  /** The placeholder for the value in the help text; a flag without one is a switch. */
   readonly value?: string;
   readonly multiple?: boolean;
   readonly help: string;
@@ -25,18 +25,18 @@ export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** The positional arguments, as help shows them. */
+  /** The positional arguments as shown in the help text. */
   readonly args: string;
   /** The minimum and maximum number of positional arguments. */
-  readonly argCount: readonly [least: number, most: number];
+  readonly argCount: readonly [min: number, max: number];
   readonly flags: readonly Flag[];
-  /** Lines below the flags in help, examples first. */
+  /** Lines below the flags in the help text, examples first. */
   readonly notes: readonly string[];
   /** Returns the exit code. */
   run(line: CommandLine, io: CommandIo): Promise<number>;
 }
 
-/** A command by name; its module is imported when it is used. */
+/** A command's name, and a function that imports its module when it is used. */
 export interface CommandEntry {
   readonly name: string;
   load(): Promise<Command>;

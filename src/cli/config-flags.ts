@@ -25,12 +25,12 @@ export const LISTEN_FLAGS: readonly Flag[] = [
 /** Flags of the embedded upstream. */
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
-  { name: 'seed', value: 'NUMBER', help: 'Seed of its data and chaos.' },
+  { name: 'seed', value: 'NUMBER', help: 'Seed of the reference server’s data and chaos.' },
   { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker to use instead of the embedded one.' },
-  { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to switch on, see below.' },
+  { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];
 
-/** The help of all commands with `--fault`: its grammar, and the effect of each name. */
+/** The help text of all commands with `--fault`: its grammar, and the effect of each name. */
 export const CHAOS_NOTES: readonly string[] = chaosNotes();
 
 const POINTERS: Readonly<Record<string, string>> = {
@@ -96,7 +96,7 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// Nothing listens at this address. Commands that only print the assembly never call it.
+// No server listens at this address. Commands that only print the assembly never send requests to it.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without sockets, passes it to `use`, and closes it. */

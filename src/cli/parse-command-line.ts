@@ -17,7 +17,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
       ),
     },
   });
-  const given = new Map<string, string[]>();
+  const flagValues = new Map<string, string[]>();
   const args: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') args.push(token.value);
@@ -31,15 +31,15 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
       throw new UsageError(`--${flag.name} requires a value: --${flag.name} ${flag.value}`);
     if (flag.value === undefined && token.value !== undefined)
       throw new UsageError(`--${flag.name} does not take a value`);
-    const values = given.get(flag.name) ?? [];
+    const values = flagValues.get(flag.name) ?? [];
     if (values.length > 0 && flag.multiple !== true) throw new UsageError(`--${flag.name} may be used only once`);
-    given.set(flag.name, [...values, token.value ?? 'true']);
+    flagValues.set(flag.name, [...values, token.value ?? 'true']);
   }
   const [min, max] = command.argCount;
   if (args.length < min) throw new UsageError(`${command.name} requires ${command.args}`);
   if (args.length > max)
     throw new UsageError(`${command.name}: unexpected argument "${withoutUserinfo(args[max] ?? '')}"`);
-  return { args, all: (name) => given.get(name) ?? [], last: (name) => given.get(name)?.at(-1) };
+  return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
 }
 
 /** Removes the name and the password from a URL, so that no message repeats them. */

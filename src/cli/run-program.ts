@@ -37,7 +37,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof UsageError) {
       io.err(`portico: ${error.message}`);
-      io.err('Run portico --help for the commands, or portico COMMAND --help for the flags of one.');
+      io.err('Run portico --help for a list of commands, or portico COMMAND --help for the flags of a command.');
       return EXIT.usage;
     }
     failureLines(error).forEach(io.err);
@@ -55,7 +55,7 @@ function findCommand(commands: readonly CommandEntry[], name: string): CommandEn
   throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-/** Returns the lines that describe the error that ended a command. */
+/** Returns the lines that describe the error with which a command ended. */
 export function failureLines(error: unknown): string[] {
   if (error instanceof StartFault) return faultLines(error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
@@ -70,8 +70,8 @@ function listenFailure(error: Error): string | undefined {
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')
-    return `portico cannot listen on ${place}: address already in use (choose another with PORT or ADMIN_PORT, or the flags)`;
-  if (code === 'EACCES') return `portico cannot listen on ${place}: ports below 1024 require a privilege`;
+    return `portico cannot listen on ${place}: address already in use (choose another port with PORT or ADMIN_PORT, or with the flags)`;
+  if (code === 'EACCES') return `portico cannot listen on ${place}: ports below 1024 require additional privileges`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `portico cannot listen on ${place}: not an address of this machine (HOST, ADMIN_HOST)`;
   return undefined;
@@ -79,7 +79,7 @@ function listenFailure(error: Error): string | undefined {
 
 /** Returns the lines for all distinct configuration errors: source and pointer, message, and suggestion. */
 function faultLines(found: readonly Fault[]): string[] {
-  // Two steps of the start may find the same error.
+  // Two steps of the startup may find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
   const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [
@@ -91,7 +91,7 @@ function faultLines(found: readonly Fault[]): string[] {
   ];
 }
 
-/** Returns the help of the program, with one line per command. */
+/** Returns the help text of the program, with one line per command. */
 function programHelp(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
@@ -105,7 +105,7 @@ function programHelp(commands: readonly Command[], version: string): string {
   ].join('\n');
 }
 
-/** Returns the help of one command. */
+/** Returns the help text of one command. */
 function commandHelp(command: Command): string {
   const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this help.' }];
   const rows = flags.map((flag) => ({

@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Stops V8 from enlarging the young generation until letYoungGenerationGrow() is called. V8 doubles it, up to 32 MB,
- * while many objects survive, and does not shrink it for minutes. Nearly all objects of the start survive, but few
- * objects of a request do. Call it before importing other modules, because the young generation does not shrink.
+ * while many objects survive, and does not shrink it for minutes. Nearly all objects created at startup survive, but
+ * few objects created for a request do. Call this function before importing other modules, because the young generation
+ * does not shrink.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -4,9 +4,9 @@ import { isSecretSetting } from '../privacy/secret-text.ts';
 
 /** One key of the effective configuration. */
 interface ConfigurationRow {
-  /** The dotted key: `listen.adminPort`. */
+  /** The key with dots: `listen.adminPort`. */
   readonly key: string;
-  /** The value as JSON; secrets are masked. */
+  /** The value as JSON, or a mask for a secret. */
   readonly value: string;
   readonly origin: Origin;
   /** The file with its line, the environment variable or the flag; undefined for defaults. */
@@ -21,7 +21,7 @@ const NOT_SHOWN = new Set(['file', 'embedded']);
 /** Returns all keys of the effective configuration, including defaults, sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  // Settings that default to the mode's value are shown with their effective value, like the checks.
+  // A setting that defaults to the mode's value is shown with its effective value, like the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)

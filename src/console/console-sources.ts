@@ -9,7 +9,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
-/** The current state of the upstream, as the console shows it. */
+/** The current state of the upstream as shown by the console. */
 export interface UpstreamState {
   readonly inFlight: number;
   readonly queued: number;
@@ -19,14 +19,14 @@ export interface UpstreamState {
 
 /** The store of accepted violations; every read returns the current contents. */
 interface BaselineStore {
-  /** The file name as shown to operators. */
+  /** The file name that is shown to operators. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;
   /** Adds an accepted violation, or replaces the one with the same fingerprint. */
   accept(accepted: AcceptedViolation): Promise<void> | void;
 }
 
-/** Everything that the console reads and controls, provided by the assembly. */
+/** The sources and controls of the console, provided by the assembly. */
 export interface ConsoleSources {
   readonly clock: Clock;
   readonly version: string;
@@ -42,10 +42,10 @@ export interface ConsoleSources {
   readonly baseline: BaselineStore | undefined;
   readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
   readonly matrix: () => PermissionMatrix;
-  /** Explains what would happen to a request, as printable lines. */
+  /** Explains in printable lines what would happen to a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory;
-  /** Purges stored responses by tag, or all; returns their number. */
+  /** Purges the stored responses with one of the tags, or all of them; returns their number. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
   /** The sources of the API docs. */

@@ -11,10 +11,10 @@ import { createViolationsApi } from './violations-api.ts';
 import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
 
 const MAX_BODY_BYTES = 65_536;
-const MINUTES = { from: 1, to: 60, other: 15 };
-const TAGS = { from: 1, to: 100, other: 25 };
+const MINUTES = { from: 1, to: 60, fallback: 15 };
+const TAGS = { from: 1, to: 100, fallback: 25 };
 
-/** Creates the API behind the console's pages: their data and the few actions that they offer. */
+/** Creates the API for the console's pages: their data, and the few changes that they allow. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
@@ -34,9 +34,9 @@ export function createApi(sources: ConsoleSources): Router {
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
   router.get('/explain', ({ query }, res) => {
-    const asked = explainRequest(query);
-    if (asked.ok) res.json({ lines: sources.explain(asked.request) });
-    else res.status(400).json({ error: asked.message, field: asked.field });
+    const form = explainRequest(query);
+    if (form.ok) res.json({ lines: sources.explain(form.request) });
+    else res.status(400).json({ error: form.message, field: form.field });
   });
   router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));
 
@@ -64,7 +64,7 @@ export function createApi(sources: ConsoleSources): Router {
     else res.status(400).json({ error: 'Provide a tag, or set all to true.' });
   });
 
-  router.use((_req, res) => void res.status(404).json({ error: 'The console has no data under this path.' }));
+  router.use((_req, res) => void res.status(404).json({ error: 'There is no console data at this path.' }));
   return router;
 }
 
@@ -79,19 +79,19 @@ type ExplainForm =
 
 const MAX_TARGET = 4096;
 
-/** Reads the form of `explain`: method, target and account; without an account, the caller is anonymous. */
+/** Reads the form for an explanation: method, target and account. Without an account, the caller is anonymous. */
 function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
-  // A complete URL is accepted too; only its path and query are used.
+  // A complete URL is also accepted; only its path and query are used.
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
   const as = queryText(query, 'as').trim();
-  if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'This is not an HTTP method.' };
+  if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'Enter a valid HTTP method.' };
   if (!target.startsWith('/') || target.length > MAX_TARGET || /[\s\p{Cc}]/u.test(target))
     return {
       ok: false,
       field: 'target',
-      message: `The target must begin with a slash and contain no spaces: /services/v2/question.json`,
+      message: `The target must begin with a slash and must not contain spaces: /services/v2/question.json`,
     };
   return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
 }
@@ -107,11 +107,11 @@ interface StatusView {
   readonly mode: string;
   readonly ready: boolean;
   readonly reasons: readonly string[];
-  /** Checks that are enforced globally; an empty list means that nothing is refused yet. */
+  /** Checks that are enforced globally; if the list is empty, no requests are refused yet. */
   readonly enforced: readonly string[];
   readonly operations: readonly string[];
   readonly writable: boolean;
-  /** The reason why the console is read-only; undefined if it is not. */
+  /** The reason why the console is read-only; undefined if it is writable. */
   readonly readOnlyReason: string | undefined;
 }
 

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** A file that the console serves. */
+/** A file served by the console. */
 interface StaticFile {
   readonly mediaType: string;
-  /** Returns the bytes; read from disk only the first time. */
+  /** Returns the content, which is read from disk only the first time. */
   read(): Promise<Buffer>;
 }
 
@@ -50,7 +50,7 @@ const OWN = [
   'reference/try.js',
 ];
 
-/** Files of packages: path below `/console/`, package name, and the file next to the package's entry point. */
+/** Files from packages: the path below `/console/`, the package, and the file next to the package's entry point. */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],
   ['vendor/hooks.js', 'preact/hooks', 'hooks.mjs'],
@@ -60,7 +60,7 @@ const VENDORED = [
 ] as const;
 
 /**
- * Returns all files that the console serves, by URL path. No other file is read, so a request can never name a path on
+ * Returns all files that the console serves, by URL path. No other file is read, so requests can never name paths on
  * disk. `/` is the console, `/reference` the API docs.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
@@ -77,9 +77,9 @@ export function staticFiles(): ReadonlyMap<string, StaticFile> {
 
 const own = (name: string) => join(import.meta.dirname, 'public', name);
 
-function fileAt(path: string, name: string, change: (text: string) => string = (text) => text): StaticFile {
+function fileAt(path: string, name: string, convert: (text: string) => string = (text) => text): StaticFile {
   let bytes: Promise<Buffer> | undefined;
-  const load = async () => Buffer.from(change(await readFile(path, 'utf8')));
+  const load = async () => Buffer.from(convert(await readFile(path, 'utf8')));
   return {
     mediaType: TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
     read: () => (bytes ??= load()),

@@ -25,17 +25,17 @@ interface TrafficView {
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** More points could not be distinguished on a screen. */
+/** The maximum number of points; more could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
-/** Returns the tables and charts of the last minutes. */
+/** Returns the data of the tables and charts for the last minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
-  asked: { readonly minutes: number; readonly operation: string },
+  request: { readonly minutes: number; readonly operation: string },
 ): TrafficView {
-  const window = traffic.window(asked.minutes * 60);
-  const known = new Map(operations.map((operation) => [operation.id, operation]));
-  const wanted = window.operations.includes(asked.operation) ? asked.operation : undefined;
+  const window = traffic.window(request.minutes * 60);
+  const known = new Map(operations.map((one) => [one.id, one]));
+  const operation = window.operations.includes(request.operation) ? request.operation : undefined;
   return {
     since: window.since,
     until: window.until,
@@ -45,13 +45,13 @@ export function trafficView(
       const { method, path } = known.get(id) ?? { method: undefined, path: undefined };
       return Object.assign({ operation: id, method, path }, trafficSums(window, window.steps, id));
     }),
-    points: pointsOf(window, asked.minutes * 60).map(({ steps, ...when }) => {
-      return Object.assign(when, trafficSums(window, steps, wanted));
+    points: pointsOf(window, request.minutes * 60).map(({ steps, ...when }) => {
+      return Object.assign(when, trafficSums(window, steps, operation));
     }),
   };
 }
 
-/** Groups the steps at round instants, so that a point no longer changes once the next one has begun. */
+/** Groups the steps at round instants, so that a point no longer changes after the next one has begun. */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
   const groups = new Map<number, TrafficStep[]>();
@@ -63,7 +63,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group has just begun: its rate over such a short time would jump.
+  // The newest group has just begun, and its rate over such a short time would fluctuate.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     points.splice(-2, 2, {

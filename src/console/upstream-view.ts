@@ -25,7 +25,7 @@ interface UpstreamView extends UpstreamState {
   }[];
 }
 
-/** Returns the current state and the numbers of the last minutes. */
+/** Returns the current state and the statistics of the last minutes. */
 export function upstreamView(
   { traffic, upstream, settings }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'settings'>,
   minutes: number,

@@ -30,7 +30,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       'text',
     ].map((name) => queryText(query, name)) as [string, string, string, string, string, string, string];
     const { rows, facets } = filterViolations(all, { category, direction, operation, check, release, state, text });
-    const page = queryNumber(query, 'page', { from: 1, to: 100_000, other: 1 });
+    const page = queryNumber(query, 'page', { from: 1, to: 100_000, fallback: 1 });
     const { dropped, releases, takenAt } = snapshot;
     res.json({ ...pageOf(rows, page, PAGE_SIZE), facets, releases, dropped, takenAt, all: all.length, acceptance });
   });
@@ -56,19 +56,19 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.status(409).json({ error: NO_BASELINE });
       return;
     }
-    const summary = `${row.operation ?? 'outside the contract'}: ${row.message}`;
-    const asked = readAcceptRequest(body, { fingerprint, summary, now: clock() });
-    if (!asked.ok) {
-      res.status(400).json({ error: asked.message, field: asked.field });
+    const summary = `${row.operation ?? 'not in the contract'}: ${row.message}`;
+    const form = readAcceptRequest(body, { fingerprint, summary, now: clock() });
+    if (!form.ok) {
+      res.status(400).json({ error: form.message, field: form.field });
       return;
     }
     try {
-      await baseline.accept(asked.accepted);
-      res.json({ accepted: asked.accepted });
+      await baseline.accept(form.accepted);
+      res.json({ accepted: form.accepted });
     } catch (error) {
-      // The file was damaged or removed after the start; the log has the details.
+      // The file was damaged or removed after startup; the log contains the details.
       sources.onError(error);
-      res.status(500).json({ error: `Writing ${baseline.file} failed; the log has the cause.` });
+      res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
   });
   return router;
@@ -86,20 +86,20 @@ export function readAcceptRequest(
   body: unknown,
   about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
 ): AcceptRequest {
-  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const reason = textOf(given['reason']);
-  const owner = textOf(given['owner']);
-  const end = given['expires'] ?? '';
+  const form = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const reason = textOf(form['reason']);
+  const owner = textOf(form['owner']);
+  const end = form['expires'] ?? '';
   const expires = textOf(end);
   if (reason === '' || reason.length > MAX.reason)
     return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
-  // An unreadable date must not become an acceptance without an end.
+  // An invalid date must not result in an acceptance that never expires.
   if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
     return refuse('expires', 'Enter the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)
-    return refuse('expires', 'The last day is in the past; enter a later day, or leave it empty.');
+    return refuse('expires', 'The last day is in the past. Enter a later day, or leave it empty.');
   const { fingerprint, summary } = about;
   return { ok: true, accepted: { fingerprint, reason, owner, expires: expires === '' ? undefined : expires, summary } };
 }
@@ -108,19 +108,19 @@ type Field = Exclude<AcceptRequest, { ok: true }>['field'];
 
 const refuse = (field: Field, message: string) => ({ ok: false, field, message }) as const;
 
-// One line, because people read the baseline file line by line.
+// Line breaks are removed, because people read the baseline file line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
 /** One page of a list. */
 interface ListPage<T> {
   readonly rows: readonly T[];
-  /** From 1; the last page if a later one was requested. */
+  /** The page number, from 1: the last page if a later one was requested. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;
 }
 
-/** Returns one page of a list; an empty list has one empty page. */
+/** Returns one page of a list. An empty list has one empty page. */
 function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);
@@ -163,7 +163,7 @@ export function violationRows(
   });
 }
 
-/** Returns whether a violation is not accepted, or no longer accepted. */
+/** Returns true if a violation is not accepted or no longer accepted. */
 export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
@@ -182,42 +182,42 @@ export interface ViolationFilter {
 }
 
 /** The filter value for undocumented paths. */
-const OUTSIDE = 'undocumented';
+const UNDOCUMENTED = 'undocumented';
 
-/** For each filter value, the number of rows that match it and all other filters. */
+/** The number of rows that match a value of one filter and all other filters, by filter and value. */
 type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';
 const FACETS: readonly Facet[] = ['category', 'direction', 'operation', 'check', 'state'];
 
-/** Returns the rows that match all filters, and the counts for the filter choices. */
+/** Returns the rows that match all filters, and the counts for the values of each filter. */
 export function filterViolations(
   rows: readonly ViolationRow[],
   filter: ViolationFilter,
 ): { readonly rows: readonly ViolationRow[]; readonly facets: Facets } {
-  const passes = (row: ViolationRow, without?: Facet) =>
+  const matches = (row: ViolationRow, without?: Facet) =>
     FACETS.every((facet) => facet === without || filter[facet] === '' || valueOf(row, facet) === filter[facet]) &&
     (filter.release === '' || Object.hasOwn(row.releases, filter.release)) &&
-    holdsText(row, filter.text.toLowerCase());
+    containsText(row, filter.text.toLowerCase());
   const facets = FACETS.map((facet) => {
     const counts: Record<string, number> = {};
     for (const row of rows) {
       const value = valueOf(row, facet);
-      if (passes(row, facet)) counts[value] = (counts[value] ?? 0) + 1;
+      if (matches(row, facet)) counts[value] = (counts[value] ?? 0) + 1;
     }
     return [facet, counts] as const;
   });
-  return { rows: rows.filter((row) => passes(row)), facets: Object.fromEntries(facets) as Record<Facet, never> };
+  return { rows: rows.filter((row) => matches(row)), facets: Object.fromEntries(facets) as Record<Facet, never> };
 }
 
 function valueOf(row: ViolationRow, facet: Facet): string {
   if (facet === 'state') return isNew(row) ? 'new' : 'accepted';
-  if (facet === 'operation') return row.operation ?? OUTSIDE;
+  if (facet === 'operation') return row.operation ?? UNDOCUMENTED;
   return row[facet];
 }
 
-function holdsText(row: ViolationRow, text: string): boolean {
+function containsText(row: ViolationRow, text: string): boolean {
   if (text === '') return true;
-  const { at, message, keyword, schemaPath, fingerprint, operation = OUTSIDE } = row;
+  const { at, message, keyword, schemaPath, fingerprint, operation = UNDOCUMENTED } = row;
   return [at, message, keyword, schemaPath, fingerprint, operation].some((part) => part.toLowerCase().includes(text));
 }

@@ -10,8 +10,8 @@ export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 /** Returns the contract's folder: the nearest `schemas` above this file, which is the same for `src` and `dist`. */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'schemas');
-    if (existsSync(join(candidate, 'openapi.yaml')) || dirname(folder) === folder) return candidate;
+    const schemas = join(folder, 'schemas');
+    if (existsSync(join(schemas, 'openapi.yaml')) || dirname(folder) === folder) return schemas;
   }
 }
 
@@ -42,16 +42,16 @@ export function requestFile(operationId: string): string {
   return `operations/${operationId}/request.schema.json`;
 }
 
-/** Where a generated schema is on disk. */
+/** The location of a generated schema on disk. */
 interface BundlePlace {
   /** The path relative to the schema folder; each resource and each operation has one file. */
   readonly file: string;
-  /** The name in the `$defs` of that file; undefined for a resource, which is the schema of the file itself. */
+  /** The name in the `$defs` of that file; undefined for a resource, which is the file's own schema. */
   readonly name: string | undefined;
 }
 
 /**
- * Returns where a generated schema is on disk. For example, `operations/ID/request.schema.json` is `request` in
+ * Returns the location of a generated schema on disk. For example, `operations/ID/request.schema.json` is `request` in
  * `operations/ID.schema.json`.
  */
 export function bundlePlace(path: string): BundlePlace {

@@ -4,14 +4,15 @@ export interface ContractOptions {
   readonly folder?: string;
   /** Absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
-  /** The shadow contract, which only reports where its verdict differs. */
+  /** The shadow contract. It never acts; differences between its verdicts and those of the contract are reported. */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the file of accepted violations; undefined if there is none. */
   readonly baseline?: string;
-  /** True includes the inferred operations, which are the comment writes (rules, 10). */
+  /** True to include the inferred operations, which are the comment writes (rules, 10). */
   readonly inferred: boolean;
   /**
-   * Query parameters accepted in addition to the documented ones, by operationId. Unknown ids are checked elsewhere.
+   * Query parameters accepted in addition to the documented ones, by operationId. Unknown operationIds are reported
+   * elsewhere.
    */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations collected for one message. */
@@ -47,7 +48,7 @@ export const contractOptionsSchema = {
     candidate: {
       type: 'object',
       additionalProperties: false,
-      description: 'A shadow contract, which only reports what it would newly refuse or accept.',
+      description: 'A shadow contract, which only reports the messages that it would newly refuse or accept.',
       properties: {
         folder: {
           type: 'string',
@@ -68,7 +69,7 @@ export const contractOptionsSchema = {
     },
     inferred: {
       type: 'boolean',
-      description: 'Include the two comment writes, which the specification implies but does not show.',
+      description: 'Include the two comment writes, which the specification implies but does not document.',
     },
     allowedParameters: {
       type: 'object',

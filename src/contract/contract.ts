@@ -2,7 +2,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedParameters } from './compile/decode-parameters.ts';
-import type { JudgedAnswer, ResponseFindings } from './compile/check-response.ts';
+import type { ResponseToCheck, ResponseFindings } from './compile/check-response.ts';
 import type {
   OpenApiDocument,
   CatalogueEntry,
@@ -15,13 +15,13 @@ import type { SchemaFiles } from './explain/schema-errors.ts';
 import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 
-/** The contract, compiled once at start. Nothing in it is compiled or changed later. */
+/** The contract, compiled once at startup. Nothing in it is compiled or changed later. */
 export interface Contract {
   /** A short digest of the document and its schemas; part of every cache key. */
   readonly version: string;
   /** The overlays in the order in which they were applied. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent the start: overlay targets that select nothing. */
+  /** Problems that do not prevent startup: overlay targets that select nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
   /** The document with overlays applied, for display. The request path does not read it. */
@@ -46,7 +46,11 @@ export interface Contract {
   /** Returns the validators of an operation; throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
   /** Checks a response of the upstream: status, content type, schema, projection and semantic rules. */
-  readonly checkResponse: (operation: Operation, parameters: ParameterValues, answer: JudgedAnswer) => ResponseFindings;
+  readonly checkResponse: (
+    operation: Operation,
+    parameters: ParameterValues,
+    response: ResponseToCheck,
+  ) => ResponseFindings;
   /** Checks the JSON value of a request body against its schema. */
-  readonly judgeRequest: (operation: Operation, value: unknown) => readonly Violation[];
+  readonly checkRequest: (operation: Operation, value: unknown) => readonly Violation[];
 }

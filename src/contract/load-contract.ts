@@ -28,8 +28,8 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 /**
- * Returns the operations of the contract for a command that checks no message: compiling the schemas takes most of the
- * time of {@link loadContract}. Throws a StartFault with all configuration errors in the document and its overlays.
+ * Returns the contract's operations for a command that does not check any messages: compiling the schemas takes most of
+ * the time of {@link loadContract}. Throws a StartFault with all configuration errors in the document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
@@ -58,7 +58,7 @@ function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions):
 }
 
 function compileContract(options: ContractOptions, folder: string): Contract {
-  const { document, texts, placed, warnings } = readDocument(folder, options.overlays);
+  const { document, texts, locateFaults, warnings } = readDocument(folder, options.overlays);
   const schemas = generateSchemas(document);
   const store = openSchemaStore(schemas);
   const describe = createDescribeFound(personalFields(document));
@@ -78,7 +78,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
       undocumentedMethods: new Set(all.filter((method) => !byMethod.has(method))),
     } satisfies PathEntry;
   });
-  if (store.faults.length > 0) throw new StartFault(placed(store.faults));
+  if (store.faults.length > 0) throw new StartFault(locateFaults(store.faults));
 
   const find = (id: string): CompiledOperation => {
     const found = compiled.get(id);
@@ -100,12 +100,12 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
     validators: (id) => find(id).validators,
-    checkResponse: (operation, parameters, answer) =>
-      checkResponse(operation, find(operation.id).validators, parameters, answer, {
+    checkResponse: (operation, parameters, response) =>
+      checkResponse(operation, find(operation.id).validators, parameters, response, {
         maxCollected: options.maxCollected,
         describe,
       }),
-    judgeRequest: (operation, value) => find(operation.id).validators.request(value).slice(0, options.maxCollected),
+    checkRequest: (operation, value) => find(operation.id).validators.request(value).slice(0, options.maxCollected),
   };
 }
 
@@ -128,8 +128,8 @@ function compile(
 }
 
 /**
- * Runs `load` on the folder of the contract. If the folder is the operator's own, configuration errors name it instead of
- * Portico's.
+ * Runs `load` with the contract's folder. If the operator configured the folder, configuration errors name it instead
+ * of Portico's.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());

@@ -56,11 +56,11 @@ export interface ResponseObject {
   readonly content: ContentObject;
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
-  /** Set where a response without a body is documented too. */
+  /** Set if a response without a body is also documented. */
   readonly 'x-may-be-empty'?: true;
 }
 
-/** An operation as the document writes it. */
+/** An operation as written in the document. */
 export interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
@@ -101,7 +101,7 @@ export interface PermissionEntry extends CatalogueEntry {
 
 /** A private visibility of comments and the permission to use it. */
 export interface PrivateOption {
-  /** The value of `visibility`. Only `recipients` is documented; the others can be renamed. */
+  /** The value of `visibility`. Only `recipients` is documented; the other names can be changed. */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;

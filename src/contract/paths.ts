@@ -12,7 +12,7 @@ interface Branch {
 export const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
 
 /**
- * Compiles templates to a tree of segments, so that a match takes one lookup per segment, whatever the number of
+ * Compiles templates to a tree of segments, so that a match takes one lookup per segment, regardless of the number of
  * templates.
  */
 export function compilePaths(entries: readonly PathEntry[]): (path: string) => PathMatch | undefined {
@@ -29,7 +29,9 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
   };
 }
 
-/** One more segment than a template may have, so that longer paths match nothing and cost no more to split. */
+/**
+ * One more segment than a template may have, so that longer paths match nothing and are not more expensive to split.
+ */
 export const MAX_SEGMENTS = 16;
 
 function createBranch(): Branch {

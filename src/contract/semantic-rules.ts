@@ -8,10 +8,10 @@ const listCount: SemanticRule = {
   name: 'list-count',
   reads: [],
   excerpt: () => ['/list', '/listCount'],
-  judge: (json) => {
+  check: (json) => {
     const { list, listCount: count } = toObject(json) ?? {};
     if (!Array.isArray(list) || typeof count !== 'number' || list.length === count) return [];
-    return [{ at: '/listCount', message: 'listCount must be the number of items in list' }];
+    return [{ at: '/listCount', message: 'listCount must equal the number of items in list' }];
   },
 };
 
@@ -20,26 +20,26 @@ const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
   reads: ['visibility', 'recipients'],
   excerpt: (item) => [`${item}/visibility`, `${item}/recipients`],
-  judge: (json, operation) =>
+  check: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => toArray(value['recipients']).length > 0 && value['visibility'] !== 'recipients')
       .map(({ at }) => ({
         at: `${at}/recipients`,
-        message: 'recipients must only come with the visibility recipients',
+        message: 'recipients must be present only with the visibility recipients',
       })),
 };
 
-/** A privacy job has `executions` exactly when it is finished. */
+/** A privacy job has `executions` if and only if it is finished. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   reads: ['status', 'executions'],
   excerpt: (item) => [`${item}/status`, `${item}/executions`],
-  judge: (json, operation) =>
+  check: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => 'status' in value && 'executions' in value !== (value['status'] === 'FINISHED'))
       .map(({ at }) => ({
         at: `${at}/executions`,
-        message: 'executions must be there exactly when the job is FINISHED',
+        message: 'executions must be present if and only if the job is FINISHED',
       })),
 };
 
@@ -48,13 +48,13 @@ const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
   excerpt: () => ACTIONS.flatMap((at) => [`${at}/canceled`, `${at}/canceledByUser`, `${at}/canceledDate`]),
-  judge: (json) =>
+  check: (json) =>
     actionsOf(json)
       .filter(({ value }) => value['canceled'] === true)
       .flatMap(({ at, value }) =>
         ['canceledByUser', 'canceledDate']
           .filter((field) => !Object.hasOwn(value, field))
-          .map((field) => ({ at: `${at}/${field}`, message: `${field} must be there when an action is canceled` })),
+          .map((field) => ({ at: `${at}/${field}`, message: `${field} must be present if an action is canceled` })),
       ),
 };
 
@@ -63,13 +63,13 @@ const spaceFilter: SemanticRule = {
   name: 'space-filter',
   reads: ['containerIds'],
   excerpt: (item) => [`${item}/containerIds/*`],
-  judge: (json, operation, { spaceId }) => {
+  check: (json, operation, { spaceId }) => {
     if (spaceId === undefined) return [];
-    // The numbers of the body are rounded above 2^53 in the same way.
+    // Numbers above 2^53 in the body are rounded in the same way.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => !toArray(value['containerIds']).includes(space))
-      .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must hold the space that was asked for' }));
+      .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must contain the requested space' }));
   },
 };
 
@@ -78,7 +78,7 @@ const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
   excerpt: () => ['/result/favoriteAction/canceled', '/result/favoriteAction/verb'],
-  judge: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
+  check: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
 };
 
 /** Removing the wiki mark returns the `wikified` action, canceled. */
@@ -86,7 +86,7 @@ const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
   excerpt: () => ['/result/wikifyAction/canceled', '/result/wikifyAction/verb'],
-  judge: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
+  check: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
 };
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -96,14 +96,16 @@ const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],
   excerpt: () => ['/actions'],
-  judge: (json, _operation, { query }) => {
+  check: (json, _operation, { query }) => {
     const tooMany = !query.has('pageSize') && toArray(toObject(json)?.['actions']).length > DEFAULT_PAGE_SIZE;
-    return tooMany ? [{ at: '/actions', message: `actions must be at most ${DEFAULT_PAGE_SIZE} by default` }] : [];
+    return tooMany
+      ? [{ at: '/actions', message: `actions must have at most ${DEFAULT_PAGE_SIZE} items by default` }]
+      : [];
   },
 };
 
 const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
-const JUST_MADE = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
+const UNSTORED = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Actions are in order from newest to oldest unless another order was requested. */
@@ -111,7 +113,7 @@ const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
   excerpt: () => ['/actions/*/actionDate'],
-  judge: (json, _operation, { query }) => {
+  check: (json, _operation, { query }) => {
     if (query.has('sort')) return [];
     const actions = itemsOf('actions', json).map(({ at, value }) => ({ at, moment: toMoment(value['actionDate']) }));
     return actions
@@ -122,17 +124,17 @@ const newestFirst: SemanticRule = {
       })
       .map(({ at }) => ({
         at: `${at}/actionDate`,
-        message: 'actionDate must not be later than that of the action before',
+        message: 'actionDate must not be later than that of the previous action',
       }));
   },
 };
 
-/** The article list holds only articles, whose type is `kbentry`. */
+/** The article list contains only articles, whose type is `kbentry`. */
 const onlyKbentry: SemanticRule = {
   name: 'only-kbentry',
   reads: ['type'],
   excerpt: (item) => [`${item}/type`],
-  judge: (json, operation) =>
+  check: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => value['type'] !== 'kbentry')
       .map(({ at }) => ({ at: `${at}/type`, message: 'type must be kbentry in the article list' })),
@@ -167,8 +169,8 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly 
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response by the semantic rules of its operation. A finding is left out if the schema is already violated at
- * its place or in a field that the rule reads, because the finding follows from that violation.
+ * Checks a response against the semantic rules of its operation. A finding is omitted if the schema is already violated
+ * at the same place or in a field that the rule reads, because the finding follows from that violation.
  */
 export function checkSemantics(
   operation: Operation,
@@ -180,7 +182,7 @@ export function checkSemantics(
     const rule = SEMANTIC_RULES.get(name);
     if (!rule || !rule.reads.every((field) => survives(parameters.projection, field))) return [];
     return rule
-      .judge(json, operation, parameters)
+      .check(json, operation, parameters)
       .slice(0, MAX_FINDINGS)
       .filter(({ at }) => !followsFrom(broken, rule, at))
       .map(({ at, message }) => responseViolation('semantic', 'body', at, name, message));
@@ -203,22 +205,22 @@ interface Finding {
 }
 
 /**
- * A rule about the meaning of a response that JSON Schema cannot express. It must accept responses that violate their
- * schema.
+ * A rule about the meaning of a response that JSON Schema cannot express. It must not throw for responses that violate
+ * their schema.
  */
 interface SemanticRule {
   readonly name: string;
   /** The fields of items that the rule reads. The rule is skipped if a projection may have removed one of them. */
   readonly reads: readonly string[];
   /**
-   * Returns everything that `judge` reads, as JSON pointers: of a value with nothing inside, it may read the type and the
-   * length. `item` is the pointer to the items of the operation.
+   * Returns JSON pointers to all values that `check` reads. It may read the type and the length of a value without
+   * pointers below it. `item` is the pointer to the items of the operation.
    */
   readonly excerpt: (item: string) => readonly string[];
-  readonly judge: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
+  readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
 }
 
-/** Where `actionsOf` finds actions. */
+/** JSON pointers to the actions that `actionsOf` returns. */
 const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];
 
 /** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
@@ -245,7 +247,7 @@ function canceledResult(json: unknown, member: string, verb: string): Finding[] 
 interface Moment {
   /** The time zone of the date; empty for the stored form. */
   readonly zone: string;
-  /** Digits whose order is the order of time. */
+  /** Digits that sort chronologically. */
   readonly text: string;
 }
 
@@ -253,9 +255,9 @@ function toMoment(date: unknown): Moment | undefined {
   if (typeof date !== 'string') return undefined;
   const stored = STORED.exec(date);
   if (stored) return { zone: '', text: [...stored.slice(1, 7), (stored[7] ?? '').padEnd(9, '0')].join('') };
-  const made = JUST_MADE.exec(date);
-  if (!made) return undefined;
-  const [, month = '', day = '', hour = '', minute = '', second = '', zone = '', year = ''] = made;
+  const unstored = UNSTORED.exec(date);
+  if (!unstored) return undefined;
+  const [, month = '', day = '', hour = '', minute = '', second = '', zone = '', year = ''] = unstored;
   const monthNumber = String(MONTHS.indexOf(month) + 1).padStart(2, '0');
   return { zone, text: year + monthNumber + day + hour + minute + second };
 }

@@ -1,6 +1,6 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** The decoded parameters of a request. Invalid ones are left out. */
+/** The decoded parameters of a request. Invalid ones are omitted. */
 export interface ParameterValues {
   /** Decoded path parameters by name. */
   readonly path: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface ParameterValues {
   readonly projection: Projection | undefined;
   /** True if follow relations are listed (operations 10 and 14). */
   readonly details: boolean;
-  /** False if inactive relations are listed too (operations 10 and 14). */
+  /** False if inactive relations are also listed (operations 10 and 14). */
   readonly active: boolean;
   /** True if the request has `wrap` with any value; its meaning is not documented. */
   readonly wrap: boolean;
@@ -78,7 +78,7 @@ export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] 
   return placeOf(itemsAt, json)[1];
 }
 
-/** Returns the items of a response that are objects; `itemsAt` says where the operation has them. */
+/** Returns the items of a response that are objects; `itemsAt` is their location in the operation's responses. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {

@@ -6,12 +6,12 @@ export function wilsonBound(successes: number, trials: number): number {
   if (trials <= 0) return 0;
   const share = Math.min(successes, trials) / trials;
   const square = Z * Z;
-  const centre = share + square / (2 * trials);
+  const center = share + square / (2 * trials);
   const spread = Z * Math.sqrt((share * (1 - share) + square / (4 * trials)) / trials);
-  return Math.max(0, (centre - spread) / (1 + square / trials));
+  return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Returns a word for a confidence, for display. */
+/** Converts a confidence to a word for display. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
@@ -24,10 +24,10 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in something that all of these values, from this number of responses, have in common. The items of
- * one response are not independent, so the number of trials is the harmonic mean of values and responses.
+ * Returns the confidence in a property that all `values` sampled from `responses` share. The items of one response are
+ * not independent, so the number of trials is the harmonic mean of both numbers.
  */
-export function confidenceOf(values: number, answers: number): number {
-  const trials = values + answers === 0 ? 0 : (2 * values * answers) / (values + answers);
+export function confidenceOf(values: number, responses: number): number {
+  const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);
   return wilsonBound(trials, trials);
 }

@@ -11,9 +11,12 @@ import { compilePathTemplate } from './sample/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses. It is cheap enough to run while requests are handled. */
+/** Samples responses. It is fast enough to run while requests are handled. */
 export interface Learner {
-  /** Returns true if the next response of this operation should be sampled: all at first, later one in {@link SAMPLE}. */
+  /**
+   * Returns true if the operation's next response should be sampled: the first {@link ENOUGH}, then one in {@link
+   * SAMPLE}.
+   */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
   samplePath(path: SampledPath): void;
@@ -21,25 +24,30 @@ export interface Learner {
   observations(): Observations;
 }
 
-/** What a learner needs. */
+/** The dependencies of a learner. */
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** The earlier observations, to which the learner adds. */
+  /** The earlier observations, to which the learner adds its own. */
   readonly before: Observations;
-  /** True for a walk, which sends each request once: all responses are stored for the comparison of switches. */
+  /**
+   * True for a walk, which sends each request once: the shapes of all responses are stored for the comparison of
+   * switches.
+   */
   readonly walk?: boolean;
 }
 
-/** The number of responses per operation that are all sampled; afterwards one in {@link SAMPLE}. */
+/** The number of responses per operation that are sampled without exception; after that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
 /** The maximum number of stored templates of undocumented paths. */
 const MAX_PATHS = 200;
 
-/** The minimum number of distinct responses before the name of an undocumented field, or a word, is stored. */
-const MIN_ANSWERS = 3;
+/**
+ * The minimum number of distinct responses with the name of an undocumented field, or with a word, before it is stored.
+ */
+const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
 export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {
@@ -48,14 +56,14 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // A person may have the name of a documented field; showing that name reveals nothing.
+  // A person's name may equal that of a documented field; showing it reveals nothing.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
-    answer: (responses += 1),
+    responseNumber: (responses += 1),
     complete,
     now: clock(),
     budget,
@@ -73,7 +81,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       before.untilAt = clock();
       before.answers += 1;
       switches.add(before.switches, response, clock());
-      // A response with a switch says nothing about responses without it.
+      // Responses with a switch are not evidence about responses without it.
       if (response.wrap || response.v1) return;
       samplePageSize(before, response, clock());
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);
@@ -99,10 +107,10 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       before.dropped += budget.dropped;
       budget.dropped = 0;
       return redactObservations(before, {
-        minAnswers: MIN_ANSWERS,
+        minResponses: MIN_RESPONSES,
         isPersonal,
         isDocumented,
-        isKnownWord: templates.knows,
+        isKnownWord: templates.isKnown,
       });
     },
   };

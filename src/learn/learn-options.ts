@@ -1,6 +1,6 @@
 /** The configuration key `learn:` with every default filled in. */
 export interface LearnOptions {
-  /** True to sample the shapes of live responses; `portico learn --against` samples without it. */
+  /** True to sample the shapes of live responses; `portico learn --against` does not need it. */
   readonly traffic: boolean;
   /** The file that stores observations across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
@@ -12,7 +12,7 @@ export const LEARN_DEFAULTS: LearnOptions = { traffic: false, file: '.portico/ob
 /** The JSON Schema of the configuration key `learn:`. */
 export const learnOptionsSchema = {
   type: 'object',
-  description: 'Whether to sample the shapes of what the contract leaves open.',
+  description: 'Sampling of the shapes of responses that the contract leaves open.',
   additionalProperties: false,
   properties: {
     traffic: { type: 'boolean', description: 'Sample shapes, never values, in live responses.' },

@@ -1,18 +1,18 @@
 import { type ResponseNode, type DocumentNode, type OperationNode, childPath } from './document.ts';
 import { flatten, itemSites, memberSites, referenced, restSites, type Site, typesOf } from './sites.ts';
 
-/** One description of a place, with lists of types: a value must have one type of each list. */
+/** One description of a place, with lists of types: a value must have one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
 
-/** What the contract says about one place in a response. */
+/** The contract's description of one place in a response. */
 export interface PlaceSchema {
   /** The schema at the place itself, before references are followed. */
   readonly written: Site;
-  /** The schema after references are followed. What sampling learns about an object belongs to it. */
+  /** The schema after references are followed. Observations about an object are stored under its path. */
   readonly owner: Site;
-  /** True if the contract says nothing about the place, or only that it is an object. */
+  /** True if the contract does not describe the place, or only states that it is an object. */
   readonly open: boolean;
   /** True for personal data. */
   readonly personal: boolean;
@@ -24,18 +24,18 @@ export interface PlaceSchema {
   readonly describesMembers: boolean;
   /** The required members, each with the path of the schema that requires it. */
   readonly required: readonly { readonly path: string; readonly name: string }[];
-  /** Returns what the contract says about a member; undefined if it is undocumented. */
+  /** Returns the description of a member; undefined if it is undocumented. */
   member(name: string): PlaceSchema | undefined;
-  /** Returns what the contract says about array elements; undefined if it says nothing. */
+  /** Returns the description of array elements; undefined if there is none. */
   items(): PlaceSchema | undefined;
 }
 
-/** Returns what the contract says about a response body; undefined if it does not describe one in JSON. */
+/** Returns the description of a response body; undefined if the contract does not describe a JSON body. */
 type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
 
 const JSON_TYPE = 'application/json';
 
-/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
+/** Indexes a contract's operations. Each place is compiled when it is first needed. */
 export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
   const operations = new Map<string, { at: string; source: OperationNode }>();
   for (const [path, methods] of Object.entries(document.paths))
@@ -53,17 +53,17 @@ export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
     if (operation === undefined) return undefined;
     const { responses } = operation.source;
     const name = responses[String(status)] !== undefined ? String(status) : status >= 400 ? 'default' : undefined;
-    const answer = name === undefined ? undefined : responses[name];
-    if (name === undefined || answer === undefined) return undefined;
-    const site = responseSite(document, childPath(childPath(operation.at, 'responses'), name), answer, open);
+    const response = name === undefined ? undefined : responses[name];
+    if (name === undefined || response === undefined) return undefined;
+    const site = responseSite(document, childPath(childPath(operation.at, 'responses'), name), response, open);
     return site && placeSchemaOf([site]);
   };
 }
 
-function responseSite(document: DocumentNode, at: string, answer: ResponseNode, open: boolean): Site | undefined {
-  const shared = answer.$ref?.split('/').at(-1);
+function responseSite(document: DocumentNode, at: string, response: ResponseNode, open: boolean): Site | undefined {
+  const shared = response.$ref?.split('/').at(-1);
   const path = shared === undefined ? at : childPath('$.components.responses', shared);
-  const media = (shared === undefined ? answer : document.components.responses[shared])?.content?.[JSON_TYPE];
+  const media = (shared === undefined ? response : document.components.responses[shared])?.content?.[JSON_TYPE];
   if (media === undefined) return undefined;
   const variant = media['x-variants']?.[open ? 'open' : 'full'];
   if (variant === undefined)
@@ -103,7 +103,8 @@ function createPlaceSchema(
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
   const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
   const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
-  // Compiled when first needed, because a schema may contain itself, and cached, because every object of a page needs it.
+  // Compiled when first needed, because a schema may contain itself, and cached, because every object of a page needs
+  // it.
   const members = new Map<string, PlaceSchema | undefined>();
   let rest: { placeSchema: PlaceSchema | undefined } | undefined;
   let items: { placeSchema: PlaceSchema | undefined } | undefined;

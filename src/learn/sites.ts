@@ -15,7 +15,7 @@ export function referenced(document: DocumentNode, reference: string): Site | un
   return schema && { path: childPath('$.components.schemas', name), schema };
 }
 
-/** Returns a schema with everything that it refers to and consists of; the target of its reference comes first. */
+/** Returns a schema with its parts and the targets of all references; the target of its own reference comes first. */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
   seen.add(site.path);
@@ -35,14 +35,14 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   ];
 }
 
-/** Returns the lists of types that apply to a value, which must have one type of each list. */
+/** Returns the lists of types that apply to a value, which must have one type from each list. */
 export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
   return sites.flatMap(({ schema, alternative }) =>
     alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
   );
 }
 
-/** Returns where a schema describes a member. */
+/** Returns the site of a member in a schema; an empty list if the schema does not name it. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -50,14 +50,14 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
   return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Returns where a schema describes members that it does not name. */
+/** Returns the site that describes members without a name in the schema; an empty list if there is none. */
 export function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Returns where a schema describes array elements. */
+/** Returns the site that describes array elements; an empty list if there is none. */
 export function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

@@ -1,4 +1,4 @@
-import type { JudgedAnswer } from '../contract/compile/check-response.ts';
+import type { ResponseToCheck } from '../contract/compile/check-response.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isAdvisory } from '../contract/explain/unknown-field.ts';
 import type { PathMatch } from '../contract/paths.ts';
@@ -123,7 +123,7 @@ interface ComparedRequest {
   /** The parsed request body. Undefined if no body was checked. */
   body?: { readonly value: unknown };
   /** The upstream's response. Undefined if no response was checked. */
-  response?: JudgedAnswer;
+  response?: ResponseToCheck;
 }
 
 /** The two contracts to compare, and the checks of the live contract. */
@@ -155,8 +155,8 @@ function compareContracts(seen: ComparedRequest, contracts: ComparedContracts): 
   if (checks.requests !== 'off' && seen.body !== undefined)
     differences.push(
       ...contractDifferences(
-        collectedViolations(live.judgeRequest(operation, seen.body.value), maxCollected),
-        collectedViolations(shadow.judgeRequest(next, seen.body.value), Number.POSITIVE_INFINITY),
+        collectedViolations(live.checkRequest(operation, seen.body.value), maxCollected),
+        collectedViolations(shadow.checkRequest(next, seen.body.value), Number.POSITIVE_INFINITY),
       ),
     );
   if (checks.responses !== 'off' && seen.response !== undefined) {

@@ -3,7 +3,7 @@ import { plainError, refuse } from './http/errors.ts';
 import { recipientsOf } from './render/to-node.ts';
 import type { NodeRow, Sql } from './store/sql.ts';
 
-/** The callers who will see a comment; `visibility` null means everybody. */
+/** The callers who can see a comment: all callers if `visibility` is null. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -40,7 +40,7 @@ function inherit(sql: Sql, draft: CommentDraft, parent: NodeRow & { visibility: 
   return { visibility: parent.visibility, recipients };
 }
 
-function demandOption(caller: Caller, visibility: string): void {
+function requireOption(caller: Caller, visibility: string): void {
   const permission = PRIVATE_OPTIONS.get(visibility);
   if (permission === undefined) refuse(plainError(400, 'The visibility is unknown.'));
   if (!caller.permissions.has('Use Private Comments') || !caller.permissions.has(permission)) {
@@ -48,7 +48,7 @@ function demandOption(caller: Caller, visibility: string): void {
   }
 }
 
-function demandKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
+function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
   for (const { id, type } of recipients) {
     const known = sql.get(`SELECT 1 FROM ${type === 'group' ? 'groups' : 'users'} WHERE id = ?`, id);
     if (known === undefined) refuse(plainError(400, 'A recipient does not exist.'));
@@ -56,8 +56,8 @@ function demandKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 }
 
 /**
- * Decides who will see a written comment. Breaking one of the specification's three rules is refused with 400: an
- * inherited visibility cannot change; recipients require the visibility `recipients`; a private option requires its
+ * Decides who can see a written comment. Refuses a violation of the specification's three rules with 400: an inherited
+ * visibility cannot be changed, recipients require the visibility `recipients`, and a private option requires its
  * permission.
  */
 export function decideVisibility(
@@ -73,17 +73,17 @@ export function decideVisibility(
     refuse(plainError(400, "The recipients can be set only when the visibility is 'recipients'."));
   }
   if (visibility === PUBLIC_VISIBILITY) return { visibility: null, recipients: [] };
-  if (draft.visibility !== undefined || draft.recipients !== undefined) demandOption(caller, visibility);
+  if (draft.visibility !== undefined || draft.recipients !== undefined) requireOption(caller, visibility);
   const unchanged = place.current === undefined || visibility !== stored ? [] : recipientsOf(sql, place.current.id);
   const recipients = draft.recipients ?? unchanged;
-  demandKnown(sql, recipients);
+  requireKnown(sql, recipients);
   return { visibility, recipients };
 }
 
 const REPLIES = `WITH RECURSIVE below (id) AS (
   SELECT ?1 UNION ALL SELECT c.id FROM nodes c JOIN below ON c.parent_id = below.id) SELECT id FROM below`;
 
-/** Stores the visibility of a comment, and of its replies if it is private, as they inherit it. Returns the comment. */
+/** Stores the visibility of a comment and of the replies that inherit it. Returns the comment. */
 export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility): NodeRow {
   const before = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
   const inherits = decided.visibility !== null || before?.visibility !== null;
@@ -117,7 +117,7 @@ interface DraftRecipient {
   readonly type: 'group' | 'user';
 }
 
-/** The body of a comment write; absent parts stay unchanged. */
+/** The body of a comment write; absent parts remain unchanged. */
 interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;

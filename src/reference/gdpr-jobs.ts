@@ -37,7 +37,7 @@ function runJob(sql: Sql, job: GdprJobRow, now: number): void {
   sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
 }
 
-/** Finishes all pending jobs that are due. It is called before each request, so no timer is needed. */
+/** Finishes all pending jobs that are due. It is called before each request, so that no timer is needed. */
 export function runDueJobs(sql: Sql, now: number): void {
   const due = sql.all<GdprJobRow>(
     'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',
@@ -59,7 +59,7 @@ function readOperations(value: unknown): string[] {
 
 /**
  * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string; without
- * `scheduleTime` the job is due `now` (epoch ms).
+ * `scheduleTime`, the job is due `now` (epoch ms).
  */
 export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
   const { fileId, operations, scheduleTime } = (typeof body === 'object' && body !== null ? body : {}) as Record<
@@ -129,7 +129,10 @@ export function parseGdprCsv(content: string): GdprCsv {
   return { rows };
 }
 
-/** Returns the distinct ids of the users in the rows. Skips unknown users and rows whose two cells name different users. */
+/**
+ * Returns the distinct ids of the users in the rows. Unknown users are skipped, and so are rows whose cells name
+ * different users.
+ */
 export function findCsvUsers(sql: Sql, rows: readonly GdprCsvRow[]): number[] {
   const found = new Set<number>();
   for (const { email, userId, username } of rows) {

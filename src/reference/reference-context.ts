@@ -3,7 +3,7 @@ import type { Sql } from './store/sql.ts';
 /** The services shared by all operations of the reference server. */
 export interface ReferenceContext {
   readonly sql: Sql;
-  /** The current time, epoch ms. */
+  /** Returns the current time in epoch ms. */
   readonly clock: () => number;
   /** The server's own absolute URL with its base path, without a trailing slash. */
   readonly url: string;

@@ -17,23 +17,23 @@ import { openStore } from './seed/open-store.ts';
 import type { Sql } from './store/sql.ts';
 import { createTrackerApp } from './tracker/tracker-app.ts';
 
-/** How the reference server is started; every option has a default. */
+/** The options of the reference server; each has a default. */
 export interface ReferenceServerOptions {
   /** The address to listen on; default 127.0.0.1. */
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** The path prefix of every address, for example `/qa`; default none. */
+  /** The path prefix of all routes, for example `/qa`; default none. */
   readonly basePath?: string;
   /** A file path, or `:memory:`, which is the default. */
   readonly db?: string;
-  /** Determines the seeded content and the chaos; default 1. A database file that already has content keeps it. */
+  /** Determines the seeded content and the chaos; default 1. Existing content of a database file is not changed. */
   readonly seed?: number;
   /** Chaos rules, each in the grammar of CHAOS_GRAMMAR. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker; an embedded tracker is started by default. */
   readonly issueTrackerUrl?: string;
-  /** The time now, epoch ms; default Date.now. */
+  /** Returns the current time in epoch ms; default Date.now. */
   readonly clock?: () => number;
 }
 
@@ -111,7 +111,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default. It is shorter than that of most load balancers, so a gateway must handle sockets that close early.
+// Tomcat's default. It is shorter than the timeout of most load balancers, so a gateway must handle sockets that close
+// early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */
@@ -145,9 +146,9 @@ async function listen(listener: RequestListener, host: string, port: number): Pr
 
 const BODY_LIMIT = '20mb';
 
-/** What the app needs besides its context. */
+/** The options of the app, in addition to its context. */
 interface ReferenceAppOptions {
-  /** The path prefix, '' for none. */
+  /** The path prefix; '' if there is none. */
   readonly basePath: string;
   readonly chaosPlan: () => ChaosPlan;
   /** Aborts when the server closes, which ends all delays. */

@@ -17,13 +17,13 @@ export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
   readonly after: Finding | undefined;
-  /** The finding of the second side, or else of the first. */
+  /** The finding on the second side if there is one, otherwise on the first. */
   readonly finding: Finding;
   /** The sides without requests to the operation, where the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
-/** Two reports side by side. */
+/** The comparison of two reports. */
 export interface Comparison {
   /** Epoch milliseconds, of the second side. */
   readonly takenAt: number;
@@ -47,14 +47,14 @@ export function compareReports(
   const later = new Map(findingsOf(after).map((finding) => [finding.entry.fingerprint, finding]));
   const [requestedBefore, requestedAfter] = [requestedOperations(before), requestedOperations(after)];
   const findings = [...new Set([...later.keys(), ...earlier.keys()])].flatMap((fingerprint): ComparedFinding[] => {
-    const [was, is] = [earlier.get(fingerprint), later.get(fingerprint)];
-    const finding = is ?? was;
+    const [was, now] = [earlier.get(fingerprint), later.get(fingerprint)];
+    const finding = now ?? was;
     if (finding === undefined) return [];
     const unasked = [
       ...(was === undefined && !requestedBefore.has(finding.entry.operation) ? (['before'] as const) : []),
-      ...(is === undefined && !requestedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
+      ...(now === undefined && !requestedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
     ];
-    return [{ change: changeOf(was, is), before: was, after: is, finding, unasked }];
+    return [{ change: changeOf(was, now), before: was, after: now, finding, unasked }];
   });
   return {
     takenAt: after.takenAt,
@@ -69,7 +69,7 @@ export function compareReports(
   };
 }
 
-/** Returns the operations with requests; undefined stands for undocumented paths. */
+/** Returns the operations with requests; undefined represents undocumented paths. */
 const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefined> =>
   new Set(traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
 
@@ -79,9 +79,9 @@ function changeOf(before: Finding | undefined, after: Finding | undefined): Chan
   // If the traffic of a side is unknown, only the counts can be compared.
   const known = before.share !== undefined && after.share !== undefined;
   const was = known ? frequency(before) : before.entry.count;
-  const is = known ? frequency(after) : after.entry.count;
-  if (Math.abs(is - was) <= TOLERANCE * Math.max(was, is)) return 'same';
-  return is > was ? 'more' : 'less';
+  const now = known ? frequency(after) : after.entry.count;
+  if (Math.abs(now - was) <= TOLERANCE * Math.max(was, now)) return 'same';
+  return now > was ? 'more' : 'less';
 }
 
 /** Returns occurrences per request, which may exceed 1. */
@@ -102,13 +102,15 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
 export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 
 /** The text of a comparison without violations. */
-export const NO_DIFFERENCE = 'No violations on either side.';
+export const NO_DIFFERENCE = 'There are no violations on either side.';
 
 /** Describes the two sides and their traffic in one line. */
 export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
-/** Formats `65 % → 11.8 %`; `–` is a side without the violation, `not requested` one without requests to the operation. */
+/**
+ * Formats `65 % → 11.8 %`; `–` is a side without the violation, `not requested` one without requests to the operation.
+ */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
     finding === undefined ? (unasked.includes(side) ? 'not requested' : '–') : shareWords(finding.share);

@@ -32,14 +32,14 @@ export function detailLines(finding: Finding): readonly string[] {
       : [
           row(
             'acceptance',
-            `${accepted.owner}, ${accepted.expires === undefined ? 'no end' : `until ${accepted.expires}`}: ${accepted.reason}`,
+            `${accepted.owner}, ${accepted.expires === undefined ? 'no expiry' : `until ${accepted.expires}`}: ${accepted.reason}`,
           ),
         ]),
     ...(entry.candidate === undefined ? [] : [row('shadow', `${entry.candidate} by the shadow contract`)]),
     ...(entry.suggestion === undefined ? [] : [row('suggestion', entry.suggestion)]),
     '',
     'Samples',
-    ...(entry.samples.length === 0 ? ['  no request was recorded'] : []),
+    ...(entry.samples.length === 0 ? ['  no requests were recorded'] : []),
     ...entry.samples.map(
       ({ requestId, seenAt, found }) =>
         `  ${timeWords(seenAt)}  request ${plainText(requestId)}${found === undefined ? '' : `: ${plainText(found)}`}`,
@@ -54,14 +54,14 @@ export function detailLines(finding: Finding): readonly string[] {
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
-/** Suggests a fix: a template of an OpenAPI Overlay 1.0 as lines of YAML, or else the place to change. */
+/** Suggests a fix: a template of an OpenAPI Overlay 1.0 as lines of YAML, or the place to change. */
 function overlayLines({ entry, place }: Finding): readonly string[] {
   const { schema } = place;
   if (schema === undefined) return ['', `To fix it, change ${placeToFix(entry)}`];
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
   return [
     '',
-    'To fix the contract, if the server is right, use this overlay in contract.overlays',
+    'If the server is right, fix the contract with this overlay (contract.overlays)',
     '  overlay: 1.0.0',
     `  info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
     '  actions:',
@@ -69,12 +69,13 @@ function overlayLines({ entry, place }: Finding): readonly string[] {
   ];
 }
 
-/** Returns what to change to fix a violation that no schema states. */
+/** Suggests a fix for a violation that was not found by a schema. */
 function placeToFix({ check, direction, category }: LedgerEntry): string {
   if (check === 'permissions')
-    return 'the roles file (roles.file) if it is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
+    return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
   if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
-  if (check === 'undocumented') return 'the client, add an entry to undocumented.allow, or add the path in an overlay.';
+  if (check === 'undocumented')
+    return 'the client, or allow the path in undocumented.allow or describe it in an overlay.';
   if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
   if (category === 'undocumented') return 'the client, or add the parameter to parameters.allow.';
   return 'the client, or the contract with an overlay.';
@@ -84,7 +85,7 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
   if (keyword === 'required') {
     const name = keysOf(at).at(-1) ?? '';
     const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
-    // An overlay appends to lists, so removing a name means removing the list and adding it again.
+    // An overlay can only append to lists. To remove a name, it must remove the list and add it again.
     return [
       select(`${target}.required`),
       '  remove: true',

@@ -8,7 +8,7 @@ export type FailRule =
   | { readonly kind: 'new' }
   /** Fails on any violation of these categories that is not accepted. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
-  /** Fails on at least this many distinct violations that are not accepted; 0 counts as 1. */
+  /** Fails if at least this many distinct violations are not accepted; 0 counts as 1. */
   | { readonly kind: 'count'; readonly least: number };
 
 /** Parses a value of `--fail-on`; returns a message if it is invalid. */
@@ -17,7 +17,7 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   const count = /^count=(?<least>\d{1,9})$/.exec(text)?.groups?.['least'];
   if (count !== undefined) return { kind: 'count', least: Number(count) };
   if (text.startsWith('count'))
-    return { fault: `--fail-on ${text}: must be count=N, which fails on N or more distinct violations` };
+    return { fault: `--fail-on ${text}: must be count=N, which fails if there are at least N distinct violations` };
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const invalid = names.find((name) => !isCategory(name));
   if (invalid === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
@@ -28,11 +28,11 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   const near = closestName(invalid, ['new', ...VIOLATION_CATEGORIES]);
   const hint = near === undefined ? '.' : `; did you mean ${near}?`;
   return {
-    fault: `--fail-on ${text}: "${invalid}" is not new, count=N or a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
+    fault: `--fail-on ${text}: "${invalid}" is neither new nor count=N nor a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
   };
 }
 
-/** Returns one sentence for each rule that a report fails; empty if it passes. */
+/** Returns a text for each rule that a report violates; an empty list if the report passes. */
 export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {

@@ -55,7 +55,7 @@ function section(title: string, category: string, findings: readonly Finding[]):
 
 function findingRow({ entry, baselineState, share, accepted, place }: Finding): string {
   const state = entry.candidate ?? baselineState;
-  const facts: readonly (readonly [string, string])[] = [
+  const details: readonly (readonly [string, string])[] = [
     ['fingerprint', entry.fingerprint],
     ['place', placeWords(entry)],
     ['contract', `${place.file}${place.pointer === '' ? '' : `#${place.pointer}`}`],
@@ -71,7 +71,7 @@ function findingRow({ entry, baselineState, share, accepted, place }: Finding): 
     `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
     `<td class="state ${baselineState}">${escapeMarkup(state)}</td>`,
     `<td><details><summary>${escapeMarkup(entry.message)}</summary><dl>`,
-    ...facts.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
+    ...details.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
     '</dl></details></td>',
     `<td class="number">${entry.count}</td><td class="number">${escapeMarkup(shareWords(share))}</td>`,
     `<td class="number">${entry.callers}</td><td>${htmlTime(entry.lastSeenAt)}</td></tr>`,
@@ -128,7 +128,10 @@ function rowOf(one: ComparedFinding): string {
   ].join('');
 }
 
-/** Returns an HTML page without external resources, which can be stored, mailed and opened offline. `lines` are HTML. */
+/**
+ * Returns an HTML page without external resources, which can be stored, sent by email and opened offline. `lines` are
+ * HTML.
+ */
 function htmlPage(title: string, lines: readonly string[]): string {
   return [
     '<!doctype html>',
@@ -154,7 +157,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
 /** Returns a table; the rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // The table scrolls on a narrow screen, also with the keyboard.
+    // On a narrow screen, the table can be scrolled, including with the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,
@@ -170,7 +173,7 @@ function htmlTable(caption: string, names: readonly string[], rows: readonly str
 /** Formats an instant (epoch ms) in UTC. */
 const htmlTime = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
 
-/** The style of the HTML report, light and dark, for screens and paper. */
+/** The style sheet of the HTML report: light and dark, for screen and print. */
 const HTML_STYLE = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --head: #f6f8fa;
   --new: #a40e26; --accepted: #116329; --expired: #7a4d00; }

@@ -13,7 +13,7 @@ export const REPORT_VERSION = 1;
 /** The id of the JSON Schema of the report. */
 export const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
-/** Renders a report as JSON; unknown values are null, instants are ISO 8601 in UTC. */
+/** Renders a report as JSON. Unknown values are null; instants are in ISO 8601, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const countOf = (state: Finding['baselineState']) =>
@@ -105,13 +105,15 @@ export function jsonText(value: unknown): string {
 const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
-/** Parses a JSON report to the snapshot that it was created from; throws ReportFault with the invalid field. */
+/**
+ * Parses a JSON report to the snapshot from which it was created; throws a ReportFault that names the invalid field.
+ */
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');
   if (report['version'] !== REPORT_VERSION || report['kind'] !== 'report')
     throw new ReportFault(
       '/version',
-      `is not a report of version ${REPORT_VERSION}, as written by portico report --format json`,
+      `is not a report of version ${REPORT_VERSION} (written by portico report --format json)`,
     );
   const scope = membersAt(report['scope'], '/scope');
   return {

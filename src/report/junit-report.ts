@@ -33,7 +33,7 @@ function failingSuites(report: Report): JunitSuite[] {
   }));
 }
 
-/** Renders a violation as a test case: skipped with the reason if it is accepted, else failed. */
+/** Renders a violation as a test case: skipped with the reason if it is accepted, otherwise failed. */
 function junitCase({ entry, baselineState, accepted, share, place }: Finding): string {
   const head = junitHead(
     `${operationName(entry.operation)}.${entry.category}`,
@@ -57,7 +57,7 @@ function junitCase({ entry, baselineState, accepted, share, place }: Finding): s
   ].join('\n');
 }
 
-/** Describes who accepted a violation and why, in one line. */
+/** Names the owner and the reason of an acceptance, in one line. */
 const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''

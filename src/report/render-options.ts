@@ -1,7 +1,7 @@
 import type { Comparison } from './comparison.ts';
 import type { Report } from './report.ts';
 
-/** The options of a format. */
+/** The options for rendering a report. */
 export interface RenderOptions {
   /** Portico's own version. */
   readonly version: string;

@@ -15,7 +15,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   'permission-mismatch': 'Permissions differ',
 };
 
-/** Returns the name of an operation, or the text for undocumented paths. */
+/** Returns the name of an operation, or `(undocumented)`. */
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
 /** Describes the place in the message, such as `response 200, body /name`; for a denial, the missing permission. */
@@ -42,7 +42,7 @@ export function timeWords(at: number): string {
 export const countWords = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** Summarizes a report in one line, also if there was no traffic. */
+/** Summarizes a report in one line, even if there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
   const countOf = (state: Finding['baselineState']) =>
@@ -59,7 +59,7 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** Describes the scope of a report as the end of a sentence; empty without a limit. */
+/** Describes the scope of a report as the end of a sentence; empty if it is not limited. */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),

@@ -3,10 +3,10 @@ import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-e
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
-/** The state of a violation in the baseline; `expired` counts as new, but was accepted until its last day. */
+/** The state of a violation in the baseline; `expired` counts as new: it was accepted, but only until its last day. */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
-/** The place in the contract of the violated statement. */
+/** The place of the violated statement in the contract. */
 export interface ContractPlace {
   /** The path of the file, relative to the checkout or to the working folder. */
   readonly file: string;
@@ -14,7 +14,9 @@ export interface ContractPlace {
   readonly pointer: string;
   /** The line number, from 1; undefined if the file could not be read. */
   readonly line: number | undefined;
-  /** The schema in `openapi.yaml` with the statement, and the overlay target that selects it; undefined if none has it. */
+  /**
+   * The schema in `openapi.yaml` that contains the statement, and the overlay target that selects it, if there is one.
+   */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -70,7 +72,7 @@ export interface Report {
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings);
 
-/** Returns whether a violation is not accepted by the baseline. */
+/** Returns true if the baseline does not accept a violation. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
 
 /** The input of a report in addition to the snapshot. */
@@ -92,7 +94,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   const accepted = new Map(baseline.accepted.map((one) => [one.fingerprint, one]));
   const requestsOf = countBy(traffic.map(({ operation, requests }) => [operation ?? '', requests] as const));
   const findings = snapshot.entries
-    .flatMap((entry) => within(entry, scope))
+    .flatMap((entry) => limitedTo(entry, scope))
     .map((entry): Finding => {
       const known = accepted.get(entry.fingerprint);
       const requests = requestsOf.get(entry.operation ?? '') ?? 0;
@@ -126,7 +128,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   };
 }
 
-/** Returns whether the last day of an acceptance is over, in UTC. */
+/** Returns true after the last day of an acceptance, in UTC. */
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
   const endsAt = endOfDay(expires);
@@ -134,8 +136,10 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
   return Number.isNaN(endsAt) || now >= endsAt;
 }
 
-/** Limits an entry to the scope, as an exported file may contain more; returns an empty list if nothing is left. */
-function within(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
+/**
+ * Limits an entry to the scope, because an exported file may contain more; returns an empty list if nothing remains.
+ */
+function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];
   if (since !== undefined && entry.lastSeenAt < since) return [];
   if (release === undefined) return [entry];

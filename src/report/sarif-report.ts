@@ -7,7 +7,7 @@ import { type Finding, findingsOf } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
-/** Renders a report for code scanning: accepted violations are suppressed, and each result points to the contract. */
+/** Renders a report for code scanning. Accepted violations are suppressed, and each result points to the contract. */
 export const renderSarif: RenderReport = (report, { version }) =>
   sarifLog(
     findingsOf(report).map((finding) => ({ finding, state: finding.baselineState === 'new' ? 'new' : 'unchanged' })),

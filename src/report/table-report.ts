@@ -121,11 +121,13 @@ function hintLines(report: Report, width: number): string[] {
   ];
 }
 
-/** Returns the YAML lines that accept a violation, to copy below `accepted:` of a baseline; lines are never wrapped. */
+/**
+ * Returns the YAML lines that accept a violation, to be copied below `accepted:` in a baseline. They are never wrapped.
+ */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [
     `  - fingerprint: ${plainText(entry.fingerprint)}`,
-    '    reason: why it is acceptable',
+    '    reason: why it is accepted',
     '    owner: who is responsible',
   ];
 }

@@ -4,7 +4,7 @@ import type { KnownIds } from './known-ids.ts';
 /** The maximum number of resources that are requested for one operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns the plain requests of an operation, one per known resource; none while an id is missing. */
+/** Returns an operation's plain requests, one per known resource, or none while an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -36,17 +36,18 @@ const pathParameters = ({ parameters }: Operation): readonly string[] =>
 
 /** One request of a walk. */
 export interface WalkRequest {
-  /** The operation that it belongs to. */
+  /** The id of the requested operation. */
   readonly operation: string;
   /** Path and query, percent-encoded. */
   readonly target: string;
-  /** The query alone; empty for none. */
+  /** The query without the path; empty if there is none. */
   readonly query: string;
   /**
-   * The priority: lower ranks are sent first, so that every operation is requested before any is requested in detail.
+   * The priority. Lower ranks are sent first, so that every operation is requested once before any is requested in
+   * detail.
    */
   readonly rank: number;
 }
 
-/** The ranks, from requests of every operation to those that are only sent while requests are left. */
+/** The ranks, from the first request for each operation to requests that are sent only if the maximum allows it. */
 export const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;

@@ -1,10 +1,10 @@
 import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
 
-/** The ids that a walk knows, by the path parameter that they are for. */
+/** The ids that a walk knows, by path parameter. */
 export interface KnownIds {
-  /** Adds the ids in a response; returns true if one of them is new. */
+  /** Adds the ids in a response; returns true if any of them is new. */
   learn(text: string): boolean;
-  /** Returns the ids of a kind, those from the command line first. */
+  /** Returns the ids of a kind, starting with those from the command line. */
   of(kind: string): readonly string[];
 }
 
@@ -14,10 +14,10 @@ const MAX_IDS = 200;
 const FIRST = ' first';
 
 /** Creates the store with the ids from the command line. */
-export function createKnownIds(given: ReadonlyMap<string, readonly string[]>): KnownIds {
+export function createKnownIds(configured: ReadonlyMap<string, readonly string[]>): KnownIds {
   const preferred = new Map<string, Set<string>>();
   const others = new Map<string, Set<string>>();
-  for (const [kind, ids] of given) add(preferred, kind, ids);
+  for (const [kind, ids] of configured) add(preferred, kind, ids);
   return {
     learn: (text) =>
       [...discoverIds(text)]
@@ -29,7 +29,7 @@ export function createKnownIds(given: ReadonlyMap<string, readonly string[]>): K
   };
 }
 
-/** Adds ids; returns true if one of them is new. */
+/** Adds ids; returns true if any of them is new. */
 function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[]): boolean {
   const known = to.get(kind) ?? new Set<string>();
   const before = known.size;
@@ -38,7 +38,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
   return known.size > before;
 }
 
-/** The ids in a response, by the path parameter that they are for. */
+/** The ids in a response, by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
 /** The path parameter for the elements of a list of ids, by the name of the list. */
@@ -59,7 +59,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   answers: 'answerId',
 };
 
-/** The types of nodes whose id also fits `node/{nodeId}`. */
+/** The types whose ids can also be used in `node/{nodeId}`. */
 const NODE_TYPES: ReadonlySet<string> = new Set(['question', 'answer', 'idea', 'kbentry', 'article', 'node']);
 
 const MAX_DEPTH = 8;
@@ -101,7 +101,7 @@ function addItem(item: Readonly<Record<string, unknown>>, name: string | undefin
   if (typeof type === 'string' && /^[a-z]{1,20}$/.test(type)) {
     addId(`${type}Id`, id);
     if (NODE_TYPES.has(type)) {
-      // Nodes with comments come first, because an empty list of comments shows little.
+      // Nodes with comments come first, because an empty list of comments provides little evidence.
       const commented = Array.isArray(item['commentIds']) && item['commentIds'].length > 0;
       addId(commented ? 'nodeId first' : 'nodeId', id);
     }

@@ -7,25 +7,25 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { createKnownIds, type KnownIds } from './known-ids.ts';
 import {
-  addressQuestions,
-  type Ask,
-  openQuestions,
+  undocumentedRequests,
+  type SendRequest,
+  openPlaceRequests,
   probePageSizes,
-  ticketKeyQuestions,
-  ticketQuestions,
-} from './learn-questions.ts';
+  ticketKeyRequests,
+  ticketRequests,
+} from './learn-requests.ts';
 import { toSampledResponse } from './sampled-response.ts';
 import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';
 import { toWalkedGateway } from './send-walk-request.ts';
 
-/** Options of a walk that learns from the upstream. */
+/** Options of a walk that samples the upstream. */
 interface LearnWalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
   /** Ids from the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests of the walk over the contract. The further requests are about one hundred. */
+  /** The maximum number of requests of the walk over the contract. About one hundred additional requests follow. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
@@ -38,20 +38,20 @@ interface LearnWalkOptions {
   }) => void;
 }
 
-/** The requests that were sent. */
+/** The result of the walk. */
 interface LearnWalkSummary {
   readonly walked: WalkSummary;
-  /** The number of requests in addition to the walk over the contract. */
+  /** The number of additional requests after the walk over the contract. */
   readonly further: number;
 }
 
 interface Sender {
-  readonly ask: Ask;
+  readonly send: SendRequest;
   readonly sent: () => number;
 }
 
 /**
- * Walks the contract's safe operations, then sends the further requests, one at a time. The learner samples every
+ * Requests the contract's safe operations and then sends additional requests, one at a time. The learner samples every
  * response.
  */
 export async function walkToLearn(
@@ -73,19 +73,19 @@ export async function walkToLearn(
   );
   if (walked.ended === 'signal' || walked.ended === 'unreachable') return { walked, further: 0 };
   const sender = createSender(upstream, learner, ids, walked.requests, options);
-  for (const question of openQuestions(ids.of)) {
-    const status = (await sender.ask(question))?.status ?? 0;
-    const { operation, otherwise, page } = question;
-    if (isRefusal(status) && otherwise !== undefined)
-      await sender.ask({ operation, target: otherwise, ...(page !== undefined && { page }) });
+  for (const request of openPlaceRequests(ids.of)) {
+    const status = (await sender.send(request))?.status ?? 0;
+    const { operation, fallback, page } = request;
+    if (isRefusal(status) && fallback !== undefined)
+      await sender.send({ operation, target: fallback, ...(page !== undefined && { page }) });
   }
   const keys = new Set<string>();
-  for (const question of ticketQuestions(ids.of)) {
-    const { status, json } = (await sender.ask(question)) ?? { status: 0, json: undefined };
+  for (const request of ticketRequests(ids.of)) {
+    const { status, json } = (await sender.send(request)) ?? { status: 0, json: undefined };
     if (status === 200) for (const key of ticketKeysIn(json)) keys.add(key);
   }
-  for (const question of [...ticketKeyQuestions(keys), ...addressQuestions(ids.of)]) await sender.ask(question);
-  if (options.probePageSize) await probePageSizes(sender.ask);
+  for (const request of [...ticketKeyRequests(keys), ...undocumentedRequests(ids.of)]) await sender.send(request);
+  if (options.probePageSize) await probePageSizes(sender.send);
   return { walked, further: sender.sent() };
 }
 
@@ -104,12 +104,12 @@ function createSender(
   if (authorization !== undefined) headers.push(['Authorization', authorization]);
   return {
     sent: () => sent,
-    ask: async (question) => {
+    send: async (request) => {
       if (signal.aborted) return undefined;
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-      const { target, operation, details = false, page, pageSize } = question;
+      const { target, operation, details = false, page, pageSize } = request;
       sent += 1;
-      onProgress({ sent: before + sent, operation: operation ?? 'addresses outside the contract' });
+      onProgress({ sent: before + sent, operation: operation ?? 'undocumented paths' });
       const response = await fetchJson(upstream, target, headers);
       if (response === undefined) return undefined;
       const { status, json, text } = response;
@@ -141,24 +141,24 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
     const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
     return { status, text: body.toString('utf8'), json: parsed.state === 'parsed' ? parsed.value : undefined };
   } catch (error) {
-    // The walk goes on; only the information of this request is missing.
+    // The walk continues; only the information from this request is missing.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }
 }
 
 const NAMED = /key$/i;
-/** Names of secret keys. In a request path, a secret would end up in the logs of the server and its proxies. */
+/** Names of secret keys. In a request path, a secret would appear in the logs of the server and its proxies. */
 const SECRET =
   /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;
-const FORM = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
+const ISSUE_KEY = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
 const MAX_DEPTH = 5;
 const MAX_ELEMENTS = 20;
 
 /** Returns the issue keys in a ticket, at any depth. A key is recognized by its form or by the name of its field. */
 export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly string[] {
   if (typeof value === 'string')
-    return FORM.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
+    return ISSUE_KEY.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.slice(0, MAX_ELEMENTS).flatMap((one) => ticketKeysIn(one, name, depth + 1));
   return Object.entries(value).flatMap(([key, member]) => ticketKeysIn(member, key, depth + 1));

@@ -3,7 +3,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 
 const SWITCHES = /(?:^|&)(?:wrap|v1)(?:=[^&]*)?/g;
 
-/** Converts an exchange and its response to the form that learning samples. */
+/** Converts an exchange and its response to the form required for sampling. */
 export function toSampledResponse(
   { arrival, values }: Pick<Exchange, 'arrival' | 'values'>,
   operation: string,

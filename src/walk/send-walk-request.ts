@@ -21,7 +21,7 @@ import { toGatewayError } from '../upstream/transport-failure.ts';
 
 /** The result of one request of a walk: a response or an error. */
 export type WalkOutcome =
-  | { readonly kind: 'answer'; readonly answer: WalkedResponse; readonly trace: Trace }
+  | { readonly kind: 'response'; readonly response: WalkedResponse; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
 /** The credential of a walk, and the signal that ends it. */
@@ -55,7 +55,7 @@ export async function sendWalkRequest(
     const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
     const parsed = bytes === undefined ? undefined : parseBounded(bytes, DEFAULT_JSON_LIMITS);
     const mediaType = headerValue(reply.headers, 'content-type');
-    const answer = {
+    const response = {
       operation,
       exchange,
       status: reply.status,
@@ -64,11 +64,11 @@ export async function sendWalkRequest(
       json: parsed?.state === 'parsed' ? parsed.value : undefined,
       trace,
     };
-    return { kind: 'answer', answer, trace };
+    return { kind: 'response', response, trace };
   } catch (thrown) {
     const error = toError(thrown);
     trace.error = error.code;
-    // The body was cut off after the head, so no client would have received a complete response.
+    // The body was truncated after the head, so a client would not have received a complete response.
     end(trace.upstream?.status === undefined ? error.status : 0);
     return { kind: 'failure', error, trace };
   }
@@ -109,13 +109,13 @@ function toError(thrown: unknown): GatewayError {
   throw thrown;
 }
 
-/** One response of the upstream, as the observer of a walk receives it. */
+/** A response of the upstream as passed to the observer of a walk. */
 export interface WalkedResponse {
   readonly operation: Operation;
   /** The request with its decoded parameters. */
   readonly exchange: Exchange;
   readonly status: number;
-  /** The value of `Content-Type`; undefined when there is none. */
+  /** The value of `Content-Type`; undefined if there is none. */
   readonly mediaType: string | undefined;
   /** The text of the body; undefined if it was too large or could not be decoded. */
   readonly text: string | undefined;
@@ -126,19 +126,19 @@ export interface WalkedResponse {
 }
 
 /** Observes a walk; called once for every response, in order. */
-export type WalkObserver = (answer: WalkedResponse) => void;
+export type WalkObserver = (response: WalkedResponse) => void;
 
-/** The part of the gateway that a walk uses. It has no listener and processes one request at a time. */
+/** The part of the gateway that a walk uses. There is no listener, and requests are processed one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
   /** Processes a request and returns its reply; throws a GatewayError if there is none. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
-  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded; throws if it is cut off. */
+  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded; throws if it is truncated. */
   read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
-/** The maximum number of bytes that are read of one response. */
+/** The maximum number of bytes that are read from one response. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Creates the part of the gateway that a walk uses. */
@@ -157,8 +157,8 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a streamed body to its end; rejects if it is cut off. A streamed body was either too large to be checked or is
- * cut off, which only its end shows.
+ * Reads a streamed body to its end; rejects if it is truncated. A streamed body is either too large to be checked or
+ * truncated, which becomes apparent only at its end.
  */
 function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;
@@ -177,7 +177,7 @@ function readThrough(body: StreamedBody): Promise<void> {
 }
 
 /**
- * Returns the settings of a gateway for a walk. Whatever the configuration says, everything is checked and nothing is
+ * Returns the settings of a gateway for a walk. Regardless of the configuration, all checks run, but messages are not
  * refused, changed or stored, and the credential of the walk is forwarded to the upstream.
  */
 export function toWalkSettings(settings: Settings, timeoutMs: number | undefined): Settings {
@@ -190,12 +190,12 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errors: mode.errors,
     errorsFor: () => mode.errors,
     embedded: false,
-    // These files belong to the serving gateway. A walk does not change them, and their promotions have no effect on
-    // it.
+    // These files belong to the running gateway. A walk does not change them, and promotions do not affect it.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // The upstream knows the caller. The roles file may not, and its demo accounts do not exist on a real upstream.
+    // The caller has an account on the upstream, but may not be in the roles file. A real upstream has no demo
+    // accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

@@ -2,7 +2,7 @@ import { itemsOf, toObject } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import { RANK } from './first-requests.ts';
 
-/** Another query for a resource that has already been requested. */
+/** An additional query for a resource that has already been requested. */
 interface Variation {
   readonly query: string;
   readonly rank: number;
@@ -11,7 +11,7 @@ interface Variation {
 const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
 
-/** Returns further queries of an operation, derived from its parameters and its plain response. */
+/** Returns additional queries for an operation, derived from its parameters and its plain response. */
 export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
     operation.parameters

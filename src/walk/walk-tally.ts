@@ -4,11 +4,11 @@ import type { WalkOutcome } from './send-walk-request.ts';
 export interface WalkTally {
   add(operation: string, outcome: WalkOutcome): void;
   sent(): number;
-  /** The number of requests as the upstream counts them, with those that were repeated on a new connection. */
+  /** The number of requests as counted by the upstream, including those that were repeated on a new connection. */
   spent(): number;
-  /** The number of requests that got a response of the upstream. */
-  answered(): number;
-  failuresInARow(): number;
+  /** The number of requests for which the upstream returned a response. */
+  responses(): number;
+  consecutiveFailures(): number;
   requestsOf(operation: string): number;
   totals(): Pick<WalkSummary, 'requests' | 'walked'>;
 }
@@ -18,7 +18,7 @@ export function createWalkTally(): WalkTally {
   const operations = new Map<string, { requests: number; readonly statuses: Map<number, number> }>();
   let sent = 0;
   let spent = 0;
-  let answered = 0;
+  let responses = 0;
   let failures = 0;
   return {
     add: (operation, outcome) => {
@@ -29,13 +29,13 @@ export function createWalkTally(): WalkTally {
       operations.set(operation, counts);
       sent += 1;
       spent += attemptsOf(outcome);
-      if (status > 0) answered += 1;
+      if (status > 0) responses += 1;
       failures = status > 0 ? 0 : failures + 1;
     },
     sent: () => sent,
     spent: () => spent,
-    answered: () => answered,
-    failuresInARow: () => failures,
+    responses: () => responses,
+    consecutiveFailures: () => failures,
     requestsOf: (operation) => operations.get(operation)?.requests ?? 0,
     totals: () => ({
       requests: sent,
@@ -44,7 +44,7 @@ export function createWalkTally(): WalkTally {
   };
 }
 
-/** Returns the maximum number of attempts: two connections that were reset are reported as one failure. */
+/** Returns the maximum number of attempts, because two connections that were reset are reported as one failure. */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
   return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);
 }
@@ -60,7 +60,7 @@ interface NotWalked {
 interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;
-  /** The number of responses by status; 0 stands for no response. */
+  /** The number of responses by status; 0 represents a missing response. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
@@ -69,7 +69,7 @@ export interface WalkSummary {
   readonly requests: number;
   readonly walked: readonly WalkedOperation[];
   readonly notWalked: readonly NotWalked[];
-  /** Why the walk ended: all requests sent, maximum reached, signal, or no more responses of the upstream. */
+  /** The reason why the walk ended: all requests sent, maximum reached, signal received, or upstream unreachable. */
   readonly ended: 'complete' | 'max-requests' | 'signal' | 'unreachable';
   /** The text of the last failure; undefined unless the walk ended as `unreachable`. */
   readonly failure: string | undefined;

@@ -46,8 +46,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // Failures before the first response may mean that the upstream is down, which is not a difference from the contract.
-  const held: Trace[] = [];
+  // Failures before the first response may mean that the upstream is down, which is not a contract violation.
+  const unrecorded: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
     ...tally.totals(),
@@ -61,15 +61,15 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
 
   const take = (operation: Operation, request: WalkRequest, outcome: WalkOutcome): void => {
     if (outcome.kind === 'failure') return;
-    const { answer } = outcome;
-    observe(answer);
-    if (answer.status !== 200 || answer.text === undefined) return;
-    if (ids.learn(answer.text)) plan();
-    // Only the first resource of an operation is requested in all variations; for the others, the plain response is
-    // enough.
+    const { response } = outcome;
+    observe(response);
+    if (response.status !== 200 || response.text === undefined) return;
+    if (ids.learn(response.text)) plan();
+    // Only an operation's first resource is requested in all variations; for the others, the plain response is
+    // sufficient.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
-    for (const { query, rank } of variationsOf(operation, answer.json))
+    for (const { query, rank } of variationsOf(operation, response.json))
       queue.add({ operation: operation.id, target: `${request.target}?${query}`, query, rank });
   };
 
@@ -83,34 +83,34 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(gateway, operation, target, options);
-    // A request that the signal cancelled says nothing about the upstream.
+    // A request that the signal canceled is not evidence about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
-    held.push(withoutOwnFaults(outcome.trace));
-    if (tally.answered() > 0) held.splice(0).forEach(options.record);
+    unrecorded.push(withoutOwnFaults(outcome.trace));
+    if (tally.responses() > 0) unrecorded.splice(0).forEach(options.record);
     take(operation, request, outcome);
     if (outcome.kind === 'failure') failure = failureWords(outcome.error);
     if (outcome.kind === 'failure' && isGone(tally, outcome.error)) return summary('unreachable', failure);
     if (tally.spent() >= maxRequests && queue.size() > 0) return summary('max-requests');
   }
-  return tally.answered() === 0 ? summary('unreachable', failure) : summary('complete');
+  return tally.responses() === 0 ? summary('unreachable', failure) : summary('complete');
 }
 
 function isGone(tally: WalkTally, error: GatewayError): boolean {
-  return (tally.answered() === 0 && error.code === 'upstream_refused') || tally.failuresInARow() >= MAX_FAILURES;
+  return (tally.responses() === 0 && error.code === 'upstream_refused') || tally.consecutiveFailures() >= MAX_FAILURES;
 }
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Codes of OpenSSL, as Node names them, for a certificate that is not trusted. */
+/** Node's names of the OpenSSL codes for a certificate that is not trusted. */
 const UNTRUSTED = /CERT|^UNABLE_TO_(?:GET|VERIFY)|^HOSTNAME_MISMATCH$/;
 const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
 
 /** Returns the reason for a missing response with its system code: `The upstream cannot be reached (ECONNREFUSED).` */
 export function failureWords(error: GatewayError): string {
-  // Only a connection that was never established has a separate reason.
+  // Only connections that were never established have a separate reason.
   const code = error.code === 'upstream_refused' ? codeOf(error) : undefined;
   if (code === undefined) return error.message;
   if (UNTRUSTED.test(code))
@@ -119,7 +119,7 @@ export function failureWords(error: GatewayError): string {
   return `${error.message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** Returns the first system or TLS code among the causes. Codes of the HTTP client add nothing to the message. */
+/** Returns the first system or TLS code among the causes. Codes of the HTTP client do not add information. */
 function codeOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
     if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
@@ -130,7 +130,7 @@ function codeOf(error: unknown): string | undefined {
 
 /**
  * Returns the trace of a walk's request without the findings about the request itself. A walk deliberately requests
- * things that its caller may not see or that do not exist, which is not a difference between the upstream and the
+ * resources that its caller may not see or that do not exist, which is not a difference between the upstream and the
  * contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
@@ -145,7 +145,7 @@ function withoutOwnFaults(trace: Trace): Trace {
   };
 }
 
-/** Marks a verdict on the walk's own request as skipped, so that it does not count for or against a level. */
+/** Marks a verdict on the walk's own request as skipped, so that it does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }

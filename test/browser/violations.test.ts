@@ -47,7 +47,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
   it('cannot accept one without a configured baseline, and explains why', async () => {
     await visit('#/violations', async (page) => {
       await page.getByRole('link', { name: '/list/*/title is missing' }).click();
-      expect(await page.getByRole('button', { name: 'Accept into the baseline' }).isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Add to the baseline' }).isDisabled()).toBe(true);
       await page.getByText('To accept violations, set contract.baseline to a file').waitFor();
     });
   });
@@ -67,8 +67,8 @@ needsProgram('chromium', 'the page of violations', (path) => {
         '#/violations?state=new',
         async (page) => {
           await page.getByRole('link', { name: /creationDate must be/ }).click();
-          await page.getByRole('button', { name: 'Accept into the baseline' }).click();
-          const dialog = page.getByRole('dialog', { name: 'Accept into the baseline' });
+          await page.getByRole('button', { name: 'Add to the baseline' }).click();
+          const dialog = page.getByRole('dialog', { name: 'Add to the baseline' });
           await dialog.getByLabel('Why is it accepted?').fill('Known since the migration: ticket 17');
           await dialog.getByLabel('Who is responsible?').fill('team-search');
           await dialog.getByLabel('Last day').fill('2001-01-01');

@@ -100,7 +100,7 @@ describe('portico check', () => {
     writeFileSync(overlay, 'overlay: 2.0.0\n');
     const broken = await check(contract);
     expect([broken.code, broken.out]).toEqual([1, '']);
-    expect(broken.err).toContain(`${overlay} /overlay\n    this version is not supported (write overlay: 1.0.0)`);
+    expect(broken.err).toContain(`${overlay} /overlay\n    is not a supported version (write overlay: 1.0.0)`);
     expect(broken.err).toContain('the shadow contract: ');
   });
 

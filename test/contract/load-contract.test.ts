@@ -83,7 +83,7 @@ describe('loading the contract', () => {
       'an unknown extension',
       'x-cache:',
       'x-cash:',
-      { message: 'x-cash is not an extension known here', suggestion: 'x-cache' },
+      { message: 'x-cash is not a known extension here', suggestion: 'x-cache' },
     ],
     ['an invalid extension of a field', 'x-pii: ip', 'x-pi: ip', { suggestion: 'x-pii' }],
     ['an unknown provenance', 'x-provenance: observed', 'x-provenance: seen', {}],
@@ -106,7 +106,7 @@ describe('loading the contract', () => {
       'operationId: listQuestions',
       { message: 'is used twice' },
     ],
-    ['an undocumented method', '    get:', '    delete:', { message: 'delete is not known here' }],
+    ['an undocumented method', '    get:', '    delete:', { message: 'delete is not allowed here' }],
   ];
   it.each(cases)('reports %s', (_name, from, to, fault) => {
     const folder = copy((text) => text.replace(from, () => to));

@@ -101,7 +101,7 @@ describe('a learner', () => {
     times(5, () => one.sampleResponse(response(sized(1000, 2), { pageSize: 1000 })));
     times(5, () => one.sampleResponse(response(sized(3, 3), { pageSize: 3 })));
     expect(learnedBy(one).proposals.map(({ statement }) => statement)).toContain(
-      '3 is honored; no larger page was requested of a list with enough items',
+      '3 is honored; no larger page was requested from a list with enough items',
     );
   });
 

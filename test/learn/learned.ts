@@ -19,7 +19,7 @@ import { document } from '../contract/sample.ts';
 export const NOW = Date.UTC(2026, 4, 4, 10, 30);
 
 /** The limits of proposals in most tests. */
-export const LIMITS: Limits = { minAnswers: 3, minConfidence: 0, writeAddresses: false };
+export const LIMITS: Limits = { minResponses: 3, minConfidence: 0, writeAddresses: false };
 
 /** Creates a learner for the bundled contract. */
 export function learner(walk = false): Learner {
@@ -43,7 +43,10 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
   };
 }
 
-/** Returns a page of questions: the contract's example with one item per argument, whose members replace those of the example. */
+/**
+ * Returns a page of questions: the contract's example with one item per argument, whose members replace those of the
+ * example.
+ */
 export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
   const [item] = value.list;

@@ -71,7 +71,7 @@ it('a comparison as HTML is one page without external resources', () => {
   expect(html).toMatch(/New \(2\)[\s\S]*More frequent \(1\)[\s\S]*Gone \(2\)[\s\S]*About as frequent \(1\)/);
   expect(html).toContain("default-src 'none'");
   expect(html).not.toMatch(/\b(?:src|href|url)\s*[=(]/);
-  expect(rendered('html', nothing)).toContain('No violations on either side.');
+  expect(rendered('html', nothing)).toContain('There are no violations on either side.');
 });
 
 it.each(['table', 'markdown', 'html', 'sarif', 'junit'])(

@@ -4,19 +4,19 @@ import { contractWords, warningLines } from '../terminal/banner.ts';
 import { FAIL_FLAGS } from './report-flags.ts';
 
 const WALK_FLAGS = [
-  { name: 'against', value: 'URL', help: 'Walk the safe operations of this server and record violations.' },
+  { name: 'against', value: 'URL', help: 'Request the safe operations of this server and record violations.' },
   { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
   {
     name: 'id',
     value: 'NAME=ID',
     multiple: true,
-    help: 'An id that the walk cannot find itself, for example jobId=12.',
+    help: 'An id that the walk cannot find by itself, for example jobId=12.',
   },
   { name: 'max-requests', value: 'NUMBER', help: 'Maximum number of requests; 200 by default.' },
   { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
-  { name: 'timeout', value: 'SECONDS', help: 'Timeout of a request; as configured in upstream: by default.' },
-  { name: 'release', value: 'LABEL', help: 'Release to record the results under; release by default.' },
-  { name: 'ledger', value: 'FILE', help: 'Ledger to record in; ledger.file by default.' },
+  { name: 'timeout', value: 'SECONDS', help: 'Timeout of a request; by default, the timeouts of the configuration.' },
+  { name: 'release', value: 'LABEL', help: 'Release label for the results; release by default.' },
+  { name: 'ledger', value: 'FILE', help: 'Ledger for the results; ledger.file by default.' },
   ...FAIL_FLAGS,
 ];
 
@@ -28,11 +28,11 @@ export const checkCommand: Command = {
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, ...WALK_FLAGS],
   notes: [
-    'Without --against, no request is sent.',
+    'Without --against, no requests are sent.',
     '',
     'portico check --against http://staging.example.org/qa --user checker',
     '',
-    'The walk only reads: it sends GET requests to the operations of the contract, one at a time.',
+    'The walk changes nothing on the server: it sends GET requests for the operations of the contract, one at a time.',
   ],
   run: async (line, io) => {
     if (line.last('against') !== undefined) {
@@ -53,6 +53,6 @@ export const checkCommand: Command = {
 };
 
 function rejectWalkFlags(line: CommandLine): void {
-  const given = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);
-  if (given !== undefined) throw new UsageError(`--${given.name} requires --against URL`);
+  const used = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);
+  if (used !== undefined) throw new UsageError(`--${used.name} requires --against URL`);
 }

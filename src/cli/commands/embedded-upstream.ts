@@ -14,13 +14,13 @@ interface EmbeddedListen {
   readonly basePath?: string;
 }
 
-/** The configuration places to report errors of the embedded upstream at. */
+/** The places in the configuration that errors of the embedded upstream refer to. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;
 }
 
-/** Starts the reference server; throws StartFault for an unusable database and for invalid chaos rules. */
+/** Starts the reference server; throws a StartFault for an unusable database or invalid chaos rules. */
 export async function startEmbeddedUpstream(
   reference: Settings['reference'],
   places: EmbeddedConfigPlaces,

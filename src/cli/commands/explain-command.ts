@@ -3,10 +3,13 @@ import { closestName } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico explain`: shows what would happen to a request, with the code that serves requests but without the upstream. */
+/**
+ * `portico explain`: shows what would happen to a request. It runs the code that serves requests, but without the
+ * upstream.
+ */
 export const explainCommand: Command = {
   name: 'explain',
-  summary: 'Show what would happen to a request, without calling the upstream',
+  summary: 'Show what would happen to a request, without sending it to the upstream',
   args: '[METHOD] TARGET',
   argCount: [1, 2],
   flags: [
@@ -33,7 +36,7 @@ function methodOf(text: string): string {
   throw new UsageError(`"${text}" is not an HTTP method${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-// Accepts a complete URL, as copied from elsewhere.
+// A complete URL is also accepted, so that it can be pasted.
 function targetOf(text: string): string {
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/s.exec(text)?.groups?.['rest'] ?? text;
   if (target.startsWith('/')) return target;

@@ -7,10 +7,10 @@ export const hashPasswordCommand: Command = {
   name: 'hash-password',
   summary: 'Read a password from standard input and print its argon2id hash for the roles file',
   args: '',
-  // Accepts any number of arguments, so that run() can reject them without repeating one that is a password.
+  // Any number of arguments is accepted here, so that run() can reject them without repeating a password.
   argCount: [0, Number.POSITIVE_INFINITY],
   flags: [],
-  notes: ['The terminal does not show the password. From a pipe: printf %s "$PASSWORD" | portico hash-password'],
+  notes: ['The terminal does not show the password. With a pipe: printf %s "$PASSWORD" | portico hash-password'],
   run: async (line, io) => {
     if (line.args.length > 0)
       throw new UsageError(

@@ -13,7 +13,7 @@ import { liftLevels, otherContract } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 
-/** `portico ladder`: shows the level of each check per operation, and the counts that justify the next step. */
+/** `portico ladder`: shows the level of each check for each operation, and the counts that justify the next step. */
 export const ladderCommand: Command = {
   name: 'ladder',
   summary: 'Show which checks are ready to be enforced, and undo moves of the ladder',
@@ -21,13 +21,17 @@ export const ladderCommand: Command = {
   argCount: [0, 0],
   flags: [
     ...CONFIG_FLAGS,
-    { name: 'since', value: 'WHEN', help: 'Start of the counts: 24h, 7d or an instant; 7d by default.' },
+    {
+      name: 'since',
+      value: 'WHEN',
+      help: 'Start of the period that is counted: 24h, 7d or an instant; 7d by default.',
+    },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'format', value: 'FORMAT', help: 'table or json.' },
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Undo the moves of the ladder; without CHECK, for all checks of the operation.',
+      help: 'Undo the moves of the ladder; without CHECK, those of all checks of the operation.',
     },
   ],
   notes: [
@@ -95,7 +99,7 @@ async function show(
   return EXIT.ok;
 }
 
-/** Reads the counts from the ledger; returns an empty snapshot if there is none to read. */
+/** Reads the counts from the ledger; returns an empty snapshot if there is no ledger yet. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,
@@ -106,7 +110,7 @@ async function snapshotOf(
   if (found !== undefined) return found;
   io.err(
     ledger.isLasting
-      ? `The ledger ${ledger.name} does not exist yet: nothing has been checked.`
+      ? `The ledger ${ledger.name} does not exist yet: no requests have been checked.`
       : `ledger.file is ${ledger.name}, so only the console of the running gateway can show counts.`,
   );
   return emptySnapshot({ since }, systemClock());

@@ -19,22 +19,26 @@ export const learnCommand: Command = {
   argCount: [0, 0],
   flags: [
     ...CONFIG_FLAGS,
-    { name: 'against', value: 'URL', help: 'Sample this server with safe requests instead of reading a file.' },
+    {
+      name: 'against',
+      value: 'URL',
+      help: 'Sample the responses of this server to safe requests instead of reading a file.',
+    },
     { name: 'observations', value: 'FILE', help: 'Observations to read; learn.file by default.' },
     { name: 'output', value: 'FILE', help: 'File for the overlay; standard output (-) by default.' },
-    { name: 'min-confidence', value: 'SHARE', help: 'Omit less certain proposals, 0 to 1; 0.4 by default.' },
+    { name: 'min-confidence', value: 'SHARE', help: 'Minimum confidence of a proposal, 0 to 1; 0.4 by default.' },
     {
       name: 'min-answers',
       value: 'NUMBER',
-      help: 'Minimum number of responses with a name; 3 by default, which is the least.',
+      help: 'Minimum number of responses that contain a name; 3 by default and at least 3.',
     },
-    { name: 'write-addresses', help: 'Write all sampled paths to the overlay, not only the ticket look-ups.' },
+    { name: 'write-addresses', help: 'Write all sampled paths to the overlay, not only those of ticket lookups.' },
     { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
     {
       name: 'id',
       value: 'NAME=ID',
       multiple: true,
-      help: 'An id that the walk cannot find itself, for example jobId=12.',
+      help: 'An id that the walk cannot find by itself, for example jobId=12.',
     },
     {
       name: 'max-requests',
@@ -51,7 +55,7 @@ export const learnCommand: Command = {
   ],
   run: async (line, io) => {
     const limits = {
-      minAnswers: numberFlag(line, 'min-answers', 3, [3, 1_000_000]),
+      minResponses: numberFlag(line, 'min-answers', 3, [3, 1_000_000]),
       minConfidence: shareOf(line),
       writeAddresses: line.last('write-addresses') !== undefined,
     };
@@ -71,7 +75,7 @@ function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { c
   const output = outputFile(line);
   if (output === undefined || !contract.overlays.includes(resolve(io.cwd, output))) return;
   throw new UsageError(
-    `--output ${output}: this file is in contract.overlays, and its content is not proposed again; write to another file and use both`,
+    `--output ${output}: this file is already in contract.overlays, and its content is not proposed again; write to another file and add that one too`,
   );
 }
 
@@ -90,7 +94,7 @@ async function writeProposals(
   proposalLines(proposals).forEach((text) => print(text));
   if (observations.dropped > 0) io.err(`A limit was reached: ${observations.dropped} shapes were omitted.`);
   if (overlay === undefined) {
-    io.err(`Nothing to propose. Sampled responses: ${observations.answers}.`);
+    io.err(`There is nothing to propose. Sampled responses: ${observations.answers}.`);
     return;
   }
   writeText(stringify(overlay, { lineWidth: 120, aliasDuplicateObjects: false }).trimEnd(), line, io);
@@ -119,7 +123,7 @@ async function getObservations(line: CommandLine, io: CommandIo, settings: Setti
 
 function missingObservations(path: string): Error {
   return new CommandFailure(
-    `${path} does not exist: no traffic was sampled yet. Set learn.traffic: true and wait for traffic, or use --against URL.`,
+    `${path} does not exist: no traffic has been sampled yet. Set learn.traffic: true and wait for traffic, or use --against URL.`,
   );
 }
 

@@ -47,14 +47,14 @@ const EFFECTS = {
 } as const;
 
 /**
- * Returns a warning if ladder.file was written for a different contract than the configured one, else undefined. The
- * usual cause is a shell without the gateway's environment.
+ * Returns a warning if ladder.file was written for a different contract than the configured one, otherwise undefined.
+ * The usual cause is a shell without the gateway's environment.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
   const stored = file === IN_MEMORY ? undefined : readLadderFile(file);
   if (stored === undefined || stored.contract === state.contract || stored.steps.length === 0) return undefined;
   return (
-    `${file} has moves for another contract (${stored.contract}, here ${state.contract}): ` +
-    'run this with the configuration and the environment of the gateway (PORTICO_CONFIG, UPSTREAM_URL, PORTICO_MODE).'
+    `${file} contains moves for a different contract (${stored.contract}; this one is ${state.contract}): ` +
+    'run this command with the configuration and the environment of the gateway (PORTICO_CONFIG, UPSTREAM_URL, PORTICO_MODE).'
   );
 }

@@ -20,7 +20,7 @@ import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.t
 
 /** Creates reports from the ledger in the command line or the configuration, or from another file. */
 export interface Reports {
-  /** The source as the user named it. */
+  /** The name of the source as the user wrote it. */
   readonly source: string;
   read(scope: ReportScope, file?: string): Promise<Report>;
   /** Creates a report from a snapshot. */
@@ -34,8 +34,8 @@ export function openReports(
   settings: Settings,
   operations: readonly Operation[],
 ): Reports {
-  const given = line.last('ledger');
-  const ledger = ledgerAt(given === undefined ? settings.ledger : { ...settings.ledger, file: given });
+  const ledgerFlag = line.last('ledger');
+  const ledger = ledgerAt(ledgerFlag === undefined ? settings.ledger : { ...settings.ledger, file: ledgerFlag });
   const baseline = baselineOf(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>
@@ -47,15 +47,15 @@ export function openReports(
       const query = queryOf(scope);
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
-      const named = file ?? given;
-      // A file given explicitly must exist, but the configured ledger does not exist before the first traffic.
+      const named = file ?? ledgerFlag;
+      // An explicitly named file must exist, but the configured ledger does not exist before the first request.
       if (named !== undefined) return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
       return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope);
     },
   };
 }
 
-/** Reads the baseline of `--baseline`, or else the configured one, which may not exist yet. */
+/** Reads the baseline named by `--baseline`, or the configured one, which may not exist yet. */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
   const named = line.last('baseline');
   if (named !== undefined) return readBaselineFile(resolve(cwd, named));
@@ -74,7 +74,7 @@ function queryOf({ since, operation, release }: ReportScope): LedgerQuery {
 /** The maximum size of an exported report, in bytes. */
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
-/** Reads a ledger file, or a report in JSON; throws StartFault for any other file. */
+/** Reads a ledger file, or a report in JSON; throws a StartFault for any other file. */
 async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
   if (!existsSync(path)) throw fault(path, 'does not exist');
   if (isJson(path)) return readExported(path);
@@ -91,7 +91,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns whether the file starts like JSON; an SQLite database starts with the name of its format. */
+/** Returns true if a file starts like JSON. An SQLite database starts with the name of its format. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
@@ -106,7 +106,7 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Writes the reasons for a failed report to standard error in one line; returns the exit code. */
+/** Writes the reasons why a report failed to standard error, in one line. Returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);
@@ -120,7 +120,10 @@ interface ReadFile {
 
 const OPENAPI = 'openapi.yaml';
 
-/** Creates a function that finds the place in the contract of a ledger entry, with its current line number. */
+/**
+ * Creates a function that returns the place in the contract that a ledger entry refers to, with its current line
+ * number.
+ */
 export function createContractPlaces(
   folder: string | undefined,
   operations: readonly Operation[],
@@ -178,7 +181,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the schema in `openapi.yaml` that a place in a generated file comes from. */
+/** Returns the schema in `openapi.yaml` from which a place in a generated file was generated. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;

@@ -5,7 +5,7 @@ import { type Command, EXIT, UsageError } from '../command.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
-/** `portico reference`: runs the reference server alone, to try clients and chaos. */
+/** `portico reference`: runs the reference server without the gateway, to test clients and chaos. */
 export const referenceCommand: Command = {
   name: 'reference',
   summary: 'Run the reference server without the gateway',
@@ -14,10 +14,14 @@ export const referenceCommand: Command = {
   flags: [
     { name: 'port', value: 'PORT', help: 'Port; 8090 by default, 0 for any free port.' },
     { name: 'host', value: 'HOST', help: 'Address; 127.0.0.1 by default.' },
-    { name: 'base-path', value: 'PATH', help: 'Path prefix of /services/v2, for example /qa.' },
+    { name: 'base-path', value: 'PATH', help: 'Path prefix before /services/v2, for example /qa.' },
     ...REFERENCE_FLAGS,
   ],
-  notes: ['Its passwords are public (password = name): do not expose it beyond loopback.', '', ...CHAOS_NOTES],
+  notes: [
+    'Its passwords are public (password = name): do not expose it beyond the loopback interface.',
+    '',
+    ...CHAOS_NOTES,
+  ],
   run: async (line, io) => {
     const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
     const db = line.last('db') ?? '.portico/reference.db';

@@ -40,7 +40,7 @@ export const reportCommand: Command = {
     'portico report --since 24h --format markdown --output report.md',
     'portico report --compare 1.0 1.1 --fail-on new',
     '',
-    'The exit code is 1 if a rule of --fail-on matches; standard error says which.',
+    'The exit code is 1 if a --fail-on rule matches; standard error names the rule.',
   ],
   run: async (line, io) => {
     const request = reportRequest(line, systemClock());
@@ -59,12 +59,14 @@ export const reportCommand: Command = {
     writeText(REPORT_FORMATS.get(format)?.(report, renderOptions(line, io)) ?? '', line, io);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
-    // A pipeline must not pass without data: the label has a typo, or the gateway uses another one.
+    // A pipeline must not pass without data: the label may be misspelled, or the gateway may use a different one.
     return unknownRelease !== undefined && rules.length > 0 ? EXIT.failed : reportFailures(failures(report, rules), io);
   },
 };
 
-/** Returns a message with the known releases if the ledger has nothing for the requested release, else undefined. */
+/**
+ * Returns a message with the known releases if the ledger has no data for the requested release, otherwise undefined.
+ */
 async function unknownReleaseMessage(
   { release }: Pick<ReportScope, 'release'>,
   report: Report,
@@ -75,10 +77,10 @@ async function unknownReleaseMessage(
   if (releases.includes(release)) return undefined;
   const near = closestName(release, releases);
   const known = releases.length === 0 ? 'no releases' : releases.join(', ');
-  return `nothing was recorded for release ${release}; ${reports.source} has ${known}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+  return `no data was recorded for release ${release}; ${reports.source} contains ${known}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
 }
 
-/** Compares two releases or two JSON reports. `--fail-on new` matches violations that only the second side has. */
+/** Compares two releases or two JSON reports. `--fail-on new` matches violations that occur only on the second side. */
 async function showComparison(
   [before, after]: readonly [string, string],
   request: ReportRequest,
@@ -106,16 +108,16 @@ async function showComparison(
 async function side(name: string, scope: ReportScope, reports: Reports, cwd: string): Promise<Report> {
   const { since, operation } = scope;
   const path = resolve(cwd, name);
-  // A folder may have the same name as a release.
+  // A folder may have a release's name.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     return reports.read({ since, operation, release: undefined }, path);
   const all = await reports.read({ since: undefined, operation: undefined, release: undefined });
   if (all.releases.includes(name)) return reports.read({ since, operation, release: name });
-  const known = all.releases.length === 0 ? 'it has no releases' : `it has ${all.releases.join(', ')}`;
+  const known = all.releases.length === 0 ? 'it contains no releases' : `it contains ${all.releases.join(', ')}`;
   throw new UsageError(`--compare: "${name}" is neither a file nor a release of ${reports.source}; ${known}`);
 }
 
-/** Returns the violations that only the second side has. */
+/** Returns the violations that occur only on the second side. */
 function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   const added = findings.filter(({ change }) => change === 'new').map(({ finding }) => finding);
   return {

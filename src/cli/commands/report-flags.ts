@@ -13,7 +13,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
     name: 'fail-on',
     value: 'RULE',
     multiple: true,
-    help: 'Exit with 1 on new, CATEGORY[,CATEGORY] or count=N; accepted violations never match.',
+    help: 'Exit with code 1 on new, CATEGORY[,CATEGORY] or count=N; accepted violations never match.',
   },
 ];
 
@@ -39,7 +39,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   const fingerprint = compare === undefined ? word?.toLowerCase() : undefined;
   if (fingerprint !== undefined && !/^[0-9a-f]{6,64}$/.test(fingerprint))
     throw new UsageError(
-      `"${word ?? ''}" is not a fingerprint: enter at least the first six of the 16 hexadecimal digits in report= of Contract-Status`,
+      `"${word ?? ''}" is not a fingerprint: enter at least the first 6 of its 16 hexadecimal digits (report= in Contract-Status)`,
     );
   if (fingerprint !== undefined && line.all('fail-on').length > 0)
     throw new UsageError('--fail-on cannot be combined with a fingerprint');
@@ -62,7 +62,8 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
           : ['table', 'json']
         : COMPARISON_FORMATS.keys(),
     ),
-    // The ledger counts by the hour, so violations, requests and the text of the report must start at a full hour.
+    // The ledger counts by the hour, so the violations, the requests and the text of the report must start at a full
+    // hour.
     since: from === undefined ? undefined : startOfHour(from),
     operation: line.last('operation'),
     release: line.last('release'),

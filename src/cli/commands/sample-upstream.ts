@@ -14,7 +14,10 @@ import { untilInterrupted } from '../terminal/signals.ts';
 import { walkCredential, walkedParameters, walkIds } from './walk-flags.ts';
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
-/** Samples a live server for what the contract leaves open; returns the observations, added to the previous ones. */
+/**
+ * Samples the responses of a live server where the contract is open; returns the observations, added to the previous
+ * ones.
+ */
 export async function sampleUpstream(
   url: string,
   line: CommandLine,
@@ -51,7 +54,7 @@ export async function sampleUpstream(
     progress.end();
     const failure = walkFailure(walked, line);
     if (failure !== undefined) throw new CommandFailure(failure);
-    io.err(`${walked.requests + further} requests sent; end of the walk: ${walked.ended}.`);
+    io.err(`${walked.requests + further} requests sent; the walk ended with: ${walked.ended}.`);
     unseenLines(walked).forEach(io.err);
     return learner.observations();
   } finally {

@@ -9,24 +9,24 @@ import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
-/** `portico schemas`: writes the JSON Schemas of the contract, for readers and other programs. */
+/** `portico schemas`: writes the JSON Schemas of the contract, for people and other programs. */
 export const schemasCommand: Command = {
   name: 'schemas',
-  summary: 'Write the JSON Schemas of the contract, or compare them with the files',
+  summary: 'Write the JSON Schemas of the contract, or compare them with existing files',
   args: '',
   argCount: [0, 0],
   flags: [
     ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
     { name: 'folder', value: 'FOLDER', help: 'The folder with openapi.yaml; contract.folder by default.' },
     { name: 'output', value: 'FOLDER', help: 'The folder for the schemas; the folder of the contract by default.' },
-    { name: 'check', help: 'Write nothing; list missing, stale and superfluous files, and fail if there is one.' },
+    { name: 'check', help: 'Write nothing; list missing, stale and superfluous files, and fail if there are any.' },
   ],
   notes: [
     'One file per resource in resources/, and one per operation in operations/. The gateway does not read them: it',
-    'generates the same schemas in memory at start.',
+    'generates the same schemas in memory at startup.',
     '',
-    'The overlays of the configuration are applied. They require --output, so that the schemas beside openapi.yaml',
-    'describe openapi.yaml.',
+    'The configured overlays are applied. They require --output, so that the schemas next to openapi.yaml always',
+    'describe openapi.yaml itself.',
     '',
     'portico schemas --check',
     'portico schemas --config config/portico.yaml --output build/schemas',
@@ -49,7 +49,7 @@ export const schemasCommand: Command = {
 type Files = ReadonlyMap<string, string>;
 
 function check(target: string, generated: Files, { cwd, out, err }: CommandIo): number {
-  const { missing, stale, superfluous } = accessing(target, () => compareSchemas(target, generated));
+  const { missing, stale, superfluous } = withFolderErrors(target, () => compareSchemas(target, generated));
   const report = (problem: string, names: readonly string[]) => {
     for (const name of names) err(`${problem.padEnd(11)}  ${relative(cwd, join(target, name))}`);
   };
@@ -58,7 +58,7 @@ function check(target: string, generated: Files, { cwd, out, err }: CommandIo): 
   report('superfluous', superfluous);
   const changed = missing.length + stale.length + superfluous.length;
   if (changed > 0) {
-    err(`portico: ${changed} of the files differ; run the same command without --check`);
+    err(`portico: ${changed} files differ; run the same command without --check`);
     return EXIT.failed;
   }
   out(`${generated.size} generated files are up to date`);
@@ -66,13 +66,13 @@ function check(target: string, generated: Files, { cwd, out, err }: CommandIo): 
 }
 
 function write(target: string, generated: Files, { out }: CommandIo): number {
-  const { missing, stale, superfluous } = accessing(target, () => writeSchemas(target, generated));
+  const { missing, stale, superfluous } = withFolderErrors(target, () => writeSchemas(target, generated));
   out(`${generated.size} files: ${missing.length} new, ${stale.length} changed, ${superfluous.length} removed`);
   return EXIT.ok;
 }
 
-/** Throws StartFault if the folder cannot be read or written. */
-function accessing<T>(target: string, work: () => T): T {
+/** Throws a StartFault if the folder cannot be read or written. */
+function withFolderErrors<T>(target: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -13,7 +13,7 @@ import { letYoungGenerationGrow } from '../v8-heap.ts';
 /** `portico serve`: runs the gateway, in front of the reference server if no upstream is configured. */
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the gateway, in front of the embedded upstream unless another is configured',
+  summary: 'Run the gateway, in front of an embedded upstream unless another is configured',
   args: '',
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
@@ -35,7 +35,7 @@ export const serveCommand: Command = {
       const { publicUrl, adminUrl } = gateway;
       const { ladder } = gateway.services;
       const moved = movedLevels(ladder.levels(), ladder.state()).map((one) => `${one.operation} ${movedWords(one)}`);
-      const facts = {
+      const content = {
         settings,
         version: packageVersion(),
         publicUrl,
@@ -44,10 +44,10 @@ export const serveCommand: Command = {
         accounts,
         moved,
       };
-      bannerLines(facts).forEach(io.err);
+      bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = settings.listen;
-      // Ctrl-C comes from a terminal, where there is no load balancer to wait for.
+      // Ctrl-C comes from a terminal, so there is no load balancer to wait for.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);

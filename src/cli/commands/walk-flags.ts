@@ -8,7 +8,7 @@ import { readSecret } from '../terminal/read-secret.ts';
 interface WalkBounds {
   readonly maxRequests: number;
   readonly delayMs: number;
-  /** Undefined means the configured timeouts. */
+  /** Undefined if the configured timeouts apply. */
   readonly timeoutMs: number | undefined;
   readonly ids: ReadonlyMap<string, readonly string[]>;
 }
@@ -30,7 +30,7 @@ export function walkBounds(line: CommandLine, parameters: readonly string[]): Wa
 function secondsOf(text: string): number {
   const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (seconds > 0 && seconds <= 600) return seconds * 1000;
-  throw new UsageError('--timeout must be a number of seconds above 0 and up to 600');
+  throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
 /** Returns the path parameters of the operations that a walk requests; `--id` accepts each of them. */
@@ -55,11 +55,14 @@ export function walkIds(
   return ids;
 }
 
-/** Returns the credential of a walk, or undefined without `--user`. There is no password flag: other users could see it. */
+/**
+ * Returns the credential of a walk, or undefined without `--user`. There is no flag for the password, because other
+ * users could see it.
+ */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');
   if (user === undefined) return undefined;
-  if (user === '' || user.includes(':')) throw new UsageError('--user must be a name without a colon');
+  if (user === '' || user.includes(':')) throw new UsageError('--user must be a user name without a colon');
   const password = io.env['PORTICO_PASSWORD'] ?? (await readSecret(io, `Password of ${user}: `));
   if (password === '')
     throw new UsageError(`no password for ${user}: set PORTICO_PASSWORD or enter it on standard input`);

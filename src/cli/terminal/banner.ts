@@ -5,7 +5,7 @@ import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
 
 /** The content of the banner. */
-export interface BannerFacts {
+export interface BannerContent {
   readonly settings: Settings;
   readonly version: string;
   readonly publicUrl: string;
@@ -18,32 +18,32 @@ export interface BannerFacts {
   readonly moved: readonly string[];
 }
 
-/** Returns the lines that `serve` prints at start: addresses, mode, upstream, accounts, and commands to try. */
-export function bannerLines(facts: BannerFacts): string[] {
-  const { settings } = facts;
-  const base = `${facts.publicUrl.replace(/\/+$/, '')}${basePathOnce(facts)}/services/v2`;
+/** Returns the lines that `serve` prints at startup: addresses, mode, upstream, accounts, and commands to try. */
+export function bannerLines(content: BannerContent): string[] {
+  const { settings } = content;
+  const base = `${content.publicUrl.replace(/\/+$/, '')}${basePathOnce(content)}/services/v2`;
   return [
-    `Portico ${facts.version}`,
+    `Portico ${content.version}`,
     `  public    ${base}`,
-    `  admin     ${facts.adminUrl}  (/console/ /livez /readyz /metrics)`,
-    `  upstream  ${upstreamWords(facts)}`,
+    `  admin     ${content.adminUrl}  (/console/ /livez /readyz /metrics)`,
+    `  upstream  ${upstreamWords(content)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),
-    ...facts.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
-    ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
-    ...exposureLines(facts),
-    ...notEnforcedLines(settings, facts.adminUrl),
+    ...content.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
+    ...(content.accounts.length === 0 ? [] : [`  accounts  ${content.accounts.join(', ')}  (password = name)`]),
+    ...exposureLines(content),
+    ...notEnforcedLines(settings, content.adminUrl),
     '',
-    ...tryLines(facts, base),
+    ...tryLines(content, base),
   ];
 }
 
 // The public URL may already end with the base path.
-function basePathOnce({ settings, publicUrl }: BannerFacts): string {
+function basePathOnce({ settings, publicUrl }: BannerContent): string {
   return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }
 
-function upstreamWords({ settings, embeddedUrl }: BannerFacts): string {
+function upstreamWords({ settings, embeddedUrl }: BannerContent): string {
   if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
   const { db, faults } = settings.reference;
   const chaos = faults.length === 0 ? '' : `, chaos: ${faults.join(', ')}`;
@@ -63,8 +63,8 @@ function levelWords({ checks }: Settings): string {
   return at('enforce').length === 0 ? ['enforces nothing', ...levels].join('; ') : levels.join('; ');
 }
 
-/** Warns if the demo accounts, whose passwords are public and include an administrator, can be used remotely. */
-function exposureLines({ settings, accounts }: BannerFacts): string[] {
+/** Warns if the demo accounts can be used remotely: their passwords are public, and one is an administrator. */
+function exposureLines({ settings, accounts }: BannerContent): string[] {
   const { host } = settings.listen;
   if (accounts.length === 0 || isLoopbackHost(host)) return [];
   return ['', `WARNING: demo accounts with public passwords can be used from other machines (HOST is ${host}).`];
@@ -74,7 +74,7 @@ function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[
   if (CHECK_NAMES.some((name) => checks[name] === 'enforce')) return [];
   return [
     '',
-    'NOTHING IS ENFORCED YET: all requests are forwarded; those that would be refused are only counted.',
+    'NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.',
     `  Watch   curl -s ${adminUrl}/metrics | grep 'outcome="reported"'`,
     ...(mode.name === 'observe'
       ? ['  Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict']
@@ -82,15 +82,15 @@ function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[
   ];
 }
 
-function tryLines(facts: BannerFacts, base: string): string[] {
-  const [account] = facts.accounts.includes('alice') ? ['alice'] : facts.accounts;
+function tryLines(content: BannerContent, base: string): string[] {
+  const [account] = content.accounts.includes('alice') ? ['alice'] : content.accounts;
   const user = account === undefined ? '-u NAME:PASSWORD' : `-u ${account}:${account}`;
   return [
     'Try',
     `  curl ${user} '${base}/question.json?pageSize=3'`,
     `  curl ${user} '${base}/question.json?page=x'`,
     `  curl ${user} -i '${base}/group/1/user.json'`,
-    `  curl -s ${facts.adminUrl}/metrics | grep ^portico_checks_total`,
+    `  curl -s ${content.adminUrl}/metrics | grep ^portico_checks_total`,
   ];
 }
 
@@ -107,7 +107,7 @@ function overlayWords(overlays: readonly string[]): string[] {
   return [overlays.length === 1 ? '1 overlay' : `${overlays.length} overlays`];
 }
 
-/** Formats the warnings of the start, one line each. */
+/** Formats the startup warnings, one line each. */
 export function warningLines(warnings: readonly Fault[]): string[] {
   return warnings.map(({ source, pointer, message }) => `warning: ${source} ${pointer}: ${message}`);
 }

@@ -10,8 +10,8 @@ interface SignalSource {
 // Package runners forward a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT; calls `again` on the next one that is not an echo of the first. */
-export function untilSignal(source: SignalSource, clock: Clock, again: () => void): Promise<EndSignal> {
+/** Resolves with the first SIGTERM or SIGINT; calls `onRepeat` on the next one that is not an echo of the first. */
+export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     let ended = false;
@@ -21,9 +21,9 @@ export function untilSignal(source: SignalSource, clock: Clock, again: () => voi
         firstAt = now;
         resolve(signal);
       } else if (!ended && now - firstAt >= ECHO_MS) {
-        // The listeners stay: a further signal would end the process with another exit code.
+        // The listeners remain: without them, a further signal would end the process with a different exit code.
         ended = true;
-        again();
+        onRepeat();
       }
     };
     source.on('SIGTERM', () => received('SIGTERM'));
@@ -60,8 +60,8 @@ interface ChildProcessView {
 const POLL_MS = 500;
 
 /**
- * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, and that shell
- * ends on SIGTERM without forwarding it: the gateway would continue to run as an orphan.
+ * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, and that
+ * shell ends on SIGTERM without forwarding it: the gateway would continue to run as an orphan.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;

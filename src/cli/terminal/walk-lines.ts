@@ -18,7 +18,7 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
     ...notWalked.map(({ operation, missing }) =>
       missing.length === 0
         ? `  not walked: ${operation}; the walk ended earlier`
-        : `  not walked: ${operation}; no id is known, add ${missing.map((name) => `--id ${name}=…`).join(' ')}`,
+        : `  not walked: ${operation}; no id is known: add ${missing.map((name) => `--id ${name}=…`).join(' ')}`,
     ),
     ...walked.flatMap(({ operation, requests: sent, statuses }) => {
       const refused = [...statuses].filter(([status]) => status !== 200);
@@ -43,26 +43,26 @@ function endWords({ ended, left }: WalkSummary): string {
   return '';
 }
 
-/** Returns why a walk failed: unreachable server, access denied, or no successful response; else undefined. */
+/** Returns the reason why a walk failed (unreachable server, access denied, no successful response), or undefined. */
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,
   line: Pick<CommandLine, 'last'>,
 ): string | undefined {
   const [url, user] = [line.last('against') ?? '', line.last('user')];
   if (ended === 'unreachable')
-    return `${url} does not respond: ${failure ?? ''} Check the URL, and that the server is running.`;
+    return `${url} does not respond: ${failure ?? ''} Check the URL and make sure that the server is running.`;
   const counts = new Map<number, number>();
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a success has checked nothing, and must not look like a server without violations.
+  // A walk without a success has checked nothing and must not be mistaken for a server without violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)
-    return `${url} does not respond. Check the URL, and that the server is running.`;
+    return `${url} does not respond. Check the URL and make sure that the server is running.`;
   if (statuses.length > 1 || only === undefined)
     return `${url} returned no successful response: ${[...counts].map(([status, count]) => statusWords(status, count)).join(', ')}.`;
-  return `${url} responds with ${only} to all requests${hintOf(only, user)}.`;
+  return `${url} responded with ${only} to all requests${hintOf(only, user)}.`;
 }
 
 function hintOf(status: number, user: string | undefined): string {
@@ -71,7 +71,7 @@ function hintOf(status: number, user: string | undefined): string {
   if (status === 403) return user === undefined ? ': set --user NAME' : `: access denied for ${user}`;
   if (status === 404) return ': the URL must end before /services/v2, for example http://host/qa';
   if (status >= 300 && status < 400)
-    return ': it redirects, for example to a login page or to https; use the URL that it redirects to';
+    return ': it redirects, for example to a login page or to https; use the target of the redirect';
   return '';
 }
 
@@ -93,7 +93,7 @@ interface WalkProgress {
 /** Without a terminal, a line is written after this many requests. */
 const REQUESTS_PER_LINE = 50;
 
-/** Shows progress in a live line on a terminal, or else in occasional lines. */
+/** Shows progress in a live line on a terminal, otherwise in occasional lines. */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {

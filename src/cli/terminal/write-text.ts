@@ -20,7 +20,9 @@ export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, '
   return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colors: shownOn?.colors ?? false };
 }
 
-/** Writes a result to the file of `--output` or to standard output; throws StartFault if the file cannot be written. */
+/**
+ * Writes a result to the file of `--output` or to standard output; throws a StartFault if the file cannot be written.
+ */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
   const output = outputFile(line);
   if (output === undefined) {

@@ -11,13 +11,13 @@ export interface ReferenceSources extends DescribedSources {
   readonly publicAddress: () => PublicAddress | undefined;
 }
 
-/** Enough for a GDPR upload of several thousand rows. */
+/** The maximum size of a form, enough for a GDPR upload of several thousand rows. */
 const MAX_FORM_BYTES = 262_144;
 const MAX_TRIES_AT_ONCE = 8;
 
 /**
- * Creates the router of the API docs: their data (`GET /contract`) and the relay to the gateway's own public listener
- * (`POST /try`).
+ * Creates the router of the API docs. It serves their data (`GET /contract`) and relays requests to the gateway's own
+ * public listener (`POST /try`).
  */
 export function createReferenceRouter(sources: ReferenceSources): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -43,7 +43,7 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
     else if (!writable && !SAFE_METHODS.has(form.request.method)) res.status(403).json({ error: READ_ONLY_REASON });
     else if (address === undefined) res.status(503).json({ error: 'The public listener is not listening.' });
     else if (running >= MAX_TRIES_AT_ONCE)
-      res.status(429).json({ error: 'Too many requests are being tried; try again later.' });
+      res.status(429).json({ error: 'Too many requests are in progress; try again later.' });
     else {
       running += 1;
       try {

@@ -13,17 +13,17 @@ import { describeRequirement } from '../../pipeline/explain.ts';
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;
-  /** The operations that the gateway serves: inferred ones may be switched off. */
+  /** The operations that the gateway serves; inferred ones may be turned off. */
   readonly operations: readonly Operation[];
   readonly checksFor: (operationId: string) => Checks;
   /** The path prefix before `/services/v2`; empty if there is none. */
   readonly publicBasePath: string;
 }
 
-/** One operation as the page shows it; schemas contain unresolved references. */
+/** One operation as shown by the page; its schemas contain unresolved references. */
 type DescribedOperation = ReturnType<typeof describeOperation>;
 
-/** The contract as the page shows it. */
+/** The contract as shown by the page. */
 interface DescribedContract {
   readonly version: string;
   readonly title: string;
@@ -37,7 +37,7 @@ interface DescribedContract {
   readonly schemas: Readonly<Record<string, SchemaObject>>;
 }
 
-/** Optional members of the document that only this page reads. */
+/** Optional members of an operation that only this page reads. */
 interface Prose {
   readonly tags?: readonly string[];
   readonly description?: string;
@@ -102,7 +102,7 @@ function describeOperation({ document, checksFor }: DescribedSources, operation:
     cache: cacheability,
     purges,
     checks: checksFor(id),
-    answerRules: operation.semanticRules.map(withText),
+    responseRules: operation.semanticRules.map(withText),
     requestRules: operation.requestRules.map(withText),
     parameters: (source.parameters ?? []).map((one) => resolve(document, 'parameters', one)),
     requestBody: source.requestBody && {
@@ -131,16 +131,16 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
 
 /** Descriptions of the semantic rules, by name; docs/contract.md has the same table. */
 const RULE_TEXTS: Readonly<Record<string, string>> = {
-  'list-count': '`listCount` is the length of `list`.',
-  'recipients-visibility': '`recipients` only with the visibility `recipients`.',
-  'executions-when-finished': '`executions` exactly when the job is `FINISHED`.',
+  'list-count': '`listCount` is the number of items in `list`.',
+  'recipients-visibility': '`recipients` is present only with the visibility `recipients`.',
+  'executions-when-finished': '`executions` is present if and only if the job is `FINISHED`.',
   'canceled-fields': 'A canceled action has `canceledByUser` and `canceledDate`.',
-  'space-filter': "With `spaceId`, every item's `containerIds` hold it.",
+  'space-filter': "With `spaceId`, every item's `containerIds` contains that id.",
   'unfavorite-result': 'The action is canceled and its verb is `favorited`.',
   'unwikify-result': 'The action is canceled and its verb is `wikified`.',
-  'action-page-size': 'At most 20 actions when no `pageSize` was asked for.',
-  'newest-first': 'Newest first when no `sort` was asked for.',
+  'action-page-size': 'There are at most 20 actions if no `pageSize` was requested.',
+  'newest-first': 'The newest action comes first if no `sort` was requested.',
   'only-kbentry': 'Every item is a `kbentry`.',
-  'gdpr-csv': 'The body holds CSV: the allowed columns, and at least one filled cell in each row.',
-  'comment-visibility': 'Visibility and recipients fit together, to the parent, and to what the caller may use.',
+  'gdpr-csv': 'The body contains CSV with the allowed columns and at least one filled cell in each row.',
+  'comment-visibility': 'Visibility and recipients match each other, the parent comment, and the caller’s permissions.',
 };

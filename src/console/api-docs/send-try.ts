@@ -5,14 +5,14 @@ import { readBody } from '../../lib/read-body.ts';
 interface TryResponse {
   readonly status: number;
   readonly statusText: string;
-  /** In the order received. */
+  /** The headers in the order in which they were received. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Seconds until the last byte. */
+  /** The time until the last byte, in seconds. */
   readonly seconds: number;
   /** Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** The number of bytes received, at most the number shown. */
+  /** The number of bytes received, up to the maximum that is shown. */
   readonly bytes: number;
   /** True if the body was longer than the part shown. */
   readonly cut: boolean;
@@ -29,17 +29,17 @@ export interface PublicAddress {
 const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** Sends a request once to the gateway's own public listener, never to another host, on a separate connection. */
-export function sendTry({ host, port }: PublicAddress, basePath: string, asked: TryRequest): Promise<TryResponse> {
+/** Sends a request once, on a separate connection, to the gateway's own public listener and never to another host. */
+export function sendTry({ host, port }: PublicAddress, basePath: string, request: TryRequest): Promise<TryResponse> {
   const startedAt = performance.now();
-  const body = asked.body === undefined ? undefined : Buffer.from(asked.body);
+  const body = request.body === undefined ? undefined : Buffer.from(request.body);
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
       host,
       port,
-      method: asked.method,
-      path: `${basePath}${asked.target}`,
-      headers: { ...asked.headers, ...(body && { 'Content-Length': body.byteLength }) },
+      method: request.method,
+      path: `${basePath}${request.target}`,
+      headers: { ...request.headers, ...(body && { 'Content-Length': body.byteLength }) },
       agent: false,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -76,13 +76,14 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 }
 
 /**
- * Decodes a body as text in its own character set; undefined if it is not text: compressed, an image, or invalid bytes.
+ * Decodes a body as text in its own character set; returns undefined if it is not text (compressed, an image, or
+ * invalid).
  */
 function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;
   try {
-    // The last character may be cut in two; it is omitted without an error.
+    // The last character may be incomplete; it is omitted without an error.
     const text = decoder?.decode(bytes, { stream: true });
     return text?.includes('\0') === true ? undefined : text;
   } catch {
@@ -99,7 +100,7 @@ function decoderFor(mediaType: string): TextDecoder | undefined {
   }
 }
 
-/** A checked request that an operator tries against the gateway. */
+/** A validated request that an operator sends to the gateway. */
 interface TryRequest {
   readonly method: string;
   /** A target below `/services/v2/`, with its query. */
@@ -113,7 +114,7 @@ type TryForm =
   | { readonly ok: true; readonly request: TryRequest }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Methods that change nothing. */
+/** Methods that do not change anything. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const METHODS: ReadonlySet<string> = new Set([...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -121,24 +122,24 @@ const ROOT = '/services/v2/';
 const MAX_TARGET = 8192;
 const MAX_VALUE = 1000;
 const MAX_NAME = 256;
-/** The headers that the form may send besides its credential: none for framing, host or proxies. */
+/** The headers that the form may send in addition to its credential; none concern framing, host or proxies. */
 const HEADERS: ReadonlyMap<string, string> = new Map(
   ['Accept', 'Accept-Language', 'Cache-Control', 'Content-Type', 'If-None-Match', 'Portico-Force', 'X-Request-Id'].map(
     (name) => [name.toLowerCase(), name],
   ),
 );
 
-/** Reads the form: only targets of the API, only listed headers, and everything bounded. */
+/** Reads the form. It accepts only targets of the API and listed headers, and limits all sizes. */
 export function readTryRequest(form: unknown): TryForm {
-  const given = isRecord(form) ? form : {};
-  const { method, target, body } = given;
+  const fields = isRecord(form) ? form : {};
+  const { method, target, body } = fields;
   if (typeof method !== 'string' || !METHODS.has(method)) return refuse('method', 'This method cannot be tried.');
   if (typeof target !== 'string' || !isTarget(target))
-    return refuse('target', `The target must begin with ${ROOT} and contain no spaces and no dot segments.`);
-  if (body !== undefined && typeof body !== 'string') return refuse('body', 'The body must be text.');
+    return refuse('target', `The target must begin with ${ROOT} and must not contain spaces or dot segments.`);
+  if (body !== undefined && typeof body !== 'string') return refuse('body', 'The body must be a string.');
   if (body !== undefined && SAFE_METHODS.has(method)) return refuse('body', `${method} must not have a body.`);
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(isRecord(given['headers']) ? given['headers'] : {})) {
+  for (const [name, value] of Object.entries(isRecord(fields['headers']) ? fields['headers'] : {})) {
     const known = HEADERS.get(name.toLowerCase());
     if (known === undefined)
       return refuse('headers', `Only these headers can be sent: ${[...HEADERS.values()].join(', ')}.`);
@@ -146,11 +147,11 @@ export function readTryRequest(form: unknown): TryForm {
       return refuse('headers', `${known} must be one line of at most ${MAX_VALUE} ASCII characters.`);
     headers[known] = value;
   }
-  const { credential } = given;
+  const { credential } = fields;
   if (credential !== undefined) {
     const authorization = isRecord(credential) ? toAuthorization(credential) : undefined;
     if (authorization === undefined)
-      return refuse('credential', 'A credential must consist of a name without a colon and a password.');
+      return refuse('credential', 'A credential must consist of a password and a name without a colon.');
     headers['Authorization'] = authorization;
   }
   return { ok: true, request: { method, target, headers, body } };

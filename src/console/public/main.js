@@ -26,7 +26,7 @@ function App() {
   const status = usePoll('status');
   const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // Clearing first makes screen readers announce a repeated text again.
+    // The text is cleared first, so that screen readers announce a repeated text again.
     setAnnouncement('');
     setTimeout(() => setAnnouncement(text));
   }, []);
@@ -103,11 +103,11 @@ function NotReady({ status }) {
 
 function ErrorNote({ error }) {
   if (error === undefined) return null;
-  const again =
+  const signIn =
     error.status === 401
       ? html` <button type="button" onClick=${() => location.reload()}>Sign in again</button>`
       : null;
-  return html`<div class="note bad" role="alert">${error.message}${again}</div>`;
+  return html`<div class="note bad" role="alert">${error.message}${signIn}</div>`;
 }
 
 function NotFound() {
@@ -120,7 +120,7 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/** Sets the title of a new page and moves the focus to its content, as if the page had been loaded. */
+/** Sets the title of a new page and moves the focus to its content, as after loading a page. */
 function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {

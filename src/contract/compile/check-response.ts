@@ -10,10 +10,10 @@ import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
-/** A response of the upstream, unchanged. */
-export interface JudgedAnswer {
+/** The parts of an upstream response that are checked. */
+export interface ResponseToCheck {
   readonly status: number;
-  /** The value of `Content-Type`; undefined when there is none. */
+  /** The value of `Content-Type`; undefined if there is none. */
   readonly mediaType: string | undefined;
   /** True if the response has no body; undefined if this is not known. */
   readonly isEmpty?: boolean;
@@ -26,7 +26,7 @@ export interface JudgedAnswer {
   readonly scanned?: { readonly undocumented: unknown };
 }
 
-/** The verdict on a response. If it is `skipped`, `reason` says why the contract cannot judge the response. */
+/** The verdict on a response. If it is `skipped`, `reason` is the parameter that prevents the check. */
 export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
@@ -49,13 +49,13 @@ export function checkResponse(
   operation: Operation,
   validators: OperationValidators,
   parameters: ParameterValues,
-  answer: JudgedAnswer,
+  response: ResponseToCheck,
   { maxCollected, describe }: CheckResponseOptions,
 ): ResponseFindings {
-  const { json, scanned } = answer;
-  const success = answer.status >= 200 && answer.status < 300;
+  const { json, scanned } = response;
+  const success = response.status >= 200 && response.status < 300;
   const variant = variantOf(parameters);
-  const check = validators.response({ ...answer, variant });
+  const check = validators.response({ ...response, variant });
   const found = scanned === undefined ? check(json) : check(scanned.undocumented, true);
   const breaking = found.filter((violation) => !isAdvisory(violation));
   if (success && breaking.length > 0 && isErrorInside(operation, json))
@@ -85,7 +85,7 @@ const ERROR_IN_SUCCESS = responseViolation(
   'body',
   '',
   'error-in-success',
-  'the body is an error, the status says success',
+  'the body is an error, but the status indicates success',
 );
 
 /** The violations that the schemas found, and the maximum number to report. */
@@ -95,7 +95,7 @@ interface SchemaResult {
   readonly maxCollected: number;
 }
 
-/** Finds the violations of a success that no schema can express: fields that were not requested, and semantic rules. */
+/** Finds the violations of a success that no schema can express: fields that were not requested, and violated rules. */
 function beyondSchema(
   operation: Operation,
   parameters: ParameterValues,
@@ -109,14 +109,14 @@ function beyondSchema(
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
     // Undocumented fields have been reported already.
     .filter((at) => !unknown.has(anyIndex(at)))
-    .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not asked for`));
+    .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not requested`));
   return [...beyond, ...meaning];
 }
 
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** The fields that `includeOnly` permits: a whole field, or only some fields inside it. */
+/** The fields that `includeOnly` permits: each one entirely, or only some fields inside it. */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
 /** Deeper paths match nothing, because no checked body is nested this deeply. */

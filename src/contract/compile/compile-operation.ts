@@ -70,7 +70,9 @@ function documentedErrors(document: OpenApiDocument, source: OperationObject): D
   });
 }
 
-/** Returns the top-level fields of a success, none for an array. They distinguish an error inside a 200 from a page. */
+/**
+ * Returns the top-level fields of a success (none for an array), which distinguish a page from an error inside a 200.
+ */
 function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
   for (const [status, place] of Object.entries(source.responses)) {

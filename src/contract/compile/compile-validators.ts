@@ -70,7 +70,7 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
     return () => [responseViolation('protocol', 'status', '', 'status', message)];
   }
   if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
-  const media = judgeMedia(head.mediaType);
+  const media = checkMedia(head.mediaType);
   return (json, proven) => {
     if (media.length > 0) return [...media];
     if (json !== undefined || proven === true) return documented[variant](json, proven);
@@ -78,11 +78,11 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   };
 }
 
-function judgeMedia(mediaType: string | undefined): readonly Violation[] {
+function checkMedia(mediaType: string | undefined): readonly Violation[] {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
   if (essence === 'application/json') return [];
   const html = essence === 'text/html';
-  const message = html ? 'an HTML page must not answer this call' : 'the content type must be application/json';
+  const message = html ? 'the response must be JSON, not an HTML page' : 'the content type must be application/json';
   const violation = responseViolation('protocol', 'header', 'content-type', html ? 'html' : 'content-type', message);
   return [{ ...violation, found: describeMediaType(essence) }];
 }
@@ -112,7 +112,7 @@ export interface OperationValidators {
   /** Checks the JSON value of a request body. */
   readonly request: (value: unknown) => Violation[];
   /**
-   * Checks status and content type and returns the check of the JSON value; `undefined` stands for a body that is not
+   * Checks status and content type and returns the check of the JSON value; `undefined` represents a body that is not
    * JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
@@ -142,11 +142,11 @@ interface CheckOptions {
   readonly max?: number;
 }
 
-/** The limit where the caller sets none; no configuration can exceed it. */
+/** The default limit, which no configuration can exceed. */
 const MAX_ERRORS = 1000;
 
 /**
- * Turns a compiled schema into a check. The deciding validator stops at the first error, because nearly every value is
+ * Turns a compiled schema into a check. The first validation stops at the first error, because nearly every value is
  * valid; only invalid values are explained.
  */
 export function toSchemaCheck(
@@ -161,7 +161,7 @@ export function toSchemaCheck(
     const unknown = findUnknownFields(shape, value, max);
     if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
-    // A client needs each item that it must fix. The same error of a server in every item of a list is one violation.
+    // A client must see every item that it has to fix. The same server error in every item of a list is one violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

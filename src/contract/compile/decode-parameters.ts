@@ -12,7 +12,7 @@ export interface DecodedParameters {
   /** Violations that may refuse the request. */
   readonly violations: readonly Violation[];
   /**
-   * Violations that are counted but never refuse: undocumented parameters where the contract permits them (rules, 4).
+   * Violations that are counted but never refuse: undocumented parameters that the contract permits (rules, 4).
    */
   readonly reported: readonly Violation[];
 }
@@ -57,7 +57,7 @@ export function compileDecoder(
       // An invalid value has been reported; the placeholder prevents the schema from reporting it as missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // Where unknown parameters are never refused, an undecodable one is not refused either (rules, 4).
+    // If unknown parameters are never refused, neither are undecodable ones (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -125,7 +125,7 @@ function takeAll(
       parameterViolation('query', name, 'undocumented', 'unknown', `${name} is not documented for this operation`),
     );
   if (parameter.single && texts.length > 1) {
-    found.push(parameterViolation('query', name, 'bounds', 'repeated', `send ${name} once`));
+    found.push(parameterViolation('query', name, 'bounds', 'repeated', `send ${name} only once`));
     return;
   }
   const values = texts.map((text) => take(parameter, text, found));
@@ -150,7 +150,7 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
 function unknown(name: string, texts: readonly string[], known: readonly string[]): Violation {
   const at = plainParameter(name);
   const suggestion = closestName(name, known);
-  const message = `${at || 'a query parameter'} is not known for this operation`;
+  const message = `${at || 'a query parameter'} is not a known parameter of this operation`;
   const found = describeValue(texts[0], SIZE_ONLY);
   return {
     ...parameterViolation('query', at, 'undocumented', 'unknown', message),
@@ -210,12 +210,12 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
       must: 'must be a whole number within 64 bits',
     };
   }
-  // Rounded above 2^53: the schema only compares the number with bounds, and the text is what is forwarded.
+  // Rounded above 2^53, which is harmless: the schema only compares the number with bounds, and the text is forwarded.
   if (BigInt(text) <= MAX_INT64) return { value: Number(text) };
   return { category: 'bounds', keyword: 'maximum', must: 'must be a whole number within 64 bits' };
 }
 
-/** One decoded `name=value` of a query; undefined where the percent-encoding is invalid. */
+/** One decoded `name=value` of a query; a part with invalid percent-encoding is undefined. */
 interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;

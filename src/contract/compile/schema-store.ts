@@ -12,7 +12,7 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** The generated schemas, compiled one by one at start. */
+/** The generated schemas, compiled one by one at startup. */
 export interface SchemaStore {
   /** The schemas as texts in a fixed order, for the digest. */
   readonly texts: readonly string[];
@@ -28,8 +28,8 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
   const settings: Options = {
     ...SETTINGS,
-    // Bodies come from JSON and own what they have, so that this is asked for inherited names only: it takes three
-    // quarters of the time of a check.
+    // All members of parsed JSON are own properties, so this option is needed only if a schema uses an inherited name.
+    // It takes three quarters of the time of a check.
     ownProperties: texts.some((text) => INHERITED.test(text)),
     schemas: resources,
   };
@@ -48,9 +48,9 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
         return undefined;
       }
       try {
-        const meaning = meaningOf(target, schema);
-        const accepts = compiled.get(meaning) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
-        compiled.set(meaning, accepts);
+        const rules = rulesOf(target, schema);
+        const accepts = compiled.get(rules) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
+        compiled.set(rules, accepts);
         return { accepts, explain: explain(target), file: target, files: schemas };
       } catch (error) {
         faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
@@ -60,7 +60,7 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-// Matches a schema that may name an inherited property, also one written with escapes.
+// Matches a schema that may name an inherited property, including one written with escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
 /** The settings of both compilations. */
@@ -71,7 +71,7 @@ const SETTINGS: Options = {
   allowUnionTypes: true,
   // The messages are in schema-violation.ts.
   messages: false,
-  // The schemas are generated, and a test validates them. Validating them again would double the start time.
+  // The schemas are generated, and a test validates them. Validating them again would double the startup time.
   validateSchema: false,
   meta: false,
   // Optimizing the generated code saves little and takes a third of the compile time.
@@ -83,8 +83,11 @@ const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 // Keywords that change nothing beside a reference.
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
-/** Returns the same text for schemas that accept the same values, because many operations have the same parameters. */
-function meaningOf(file: string, schema: AnySchemaObject): string {
+/**
+ * Returns a schema's rules as text. Schemas with equal rules share a validator: many operations have the same
+ * parameters.
+ */
+function rulesOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
   return JSON.stringify(rules, (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? new URL(value, SCHEMA_BASE + file).href : value,

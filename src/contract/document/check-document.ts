@@ -19,7 +19,9 @@ const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
-/** Checks what a JSON Schema of the document cannot: references, names in catalogs and rules, placeholders. */
+/**
+ * Performs the checks that a JSON Schema of the document cannot: references, names in catalogs and rules, placeholders.
+ */
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
   if (dangling.length > 0) return dangling;
@@ -67,7 +69,7 @@ function checkOperation(document: OpenApiDocument, path: string, operation: Oper
   const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
   const inTemplate = placeholders(path);
   for (const name of inTemplate)
-    if (!inPath.includes(name)) faults.push(fault(pointer, `{${name}} of the path is not listed in the parameters`));
+    if (!inPath.includes(name)) faults.push(fault(pointer, `{${name}} in the path is not listed in the parameters`));
   for (const name of inPath) if (!inTemplate.includes(name)) faults.push(fault(pointer, `the path has no {${name}}`));
   for (const tag of [...(operation['x-purges'] ?? []), ...(operation['x-cache']?.tags ?? [])])
     for (const name of placeholders(tag))
@@ -132,7 +134,7 @@ function checkPaths(paths: readonly string[]): Fault[] {
     const segments = path.slice(1).split('/');
     if (segments.length >= MAX_SEGMENTS) return [fault(pointer, `has more than ${MAX_SEGMENTS - 1} segments`)];
     const odd = segments.find((segment) => /[{}]/.test(segment.replace(PLACEHOLDER, '$2')));
-    if (odd !== undefined) return [fault(pointer, 'a segment can contain one placeholder, at its start')];
+    if (odd !== undefined) return [fault(pointer, 'a segment can contain only one placeholder, at its beginning')];
     const shape = segments.map((segment) => segment.replace(PLACEHOLDER, '{}$2')).join('/');
     const other = shapes.get(shape);
     shapes.set(shape, path);
@@ -145,11 +147,11 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
   const files = new Map<string, string>();
   return Object.keys(components.schemas).flatMap((name) => {
     const pointer = `/components/schemas/${escapePointer(name)}`;
-    if (!/^[A-Za-z]\w*$/.test(name)) return [fault(pointer, 'must have a name of letters, digits and _')];
+    if (!/^[A-Za-z]\w*$/.test(name)) return [fault(pointer, 'must have a name that consists of letters, digits and _')];
     const file = resourceFile(name);
     const other = files.get(file);
     files.set(file, name);
-    return other === undefined ? [] : [fault(pointer, `differs from ${other} only in upper and lower case`)];
+    return other === undefined ? [] : [fault(pointer, `differs from ${other} only in case`)];
   });
 }
 
@@ -166,7 +168,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
     });
   const cycles = Object.keys(schemas)
     .filter((name) => reaches(name, name, new Set()))
-    .map((name) => fault(`/components/schemas/${escapePointer(name)}`, 'refers to itself without end'));
+    .map((name) => fault(`/components/schemas/${escapePointer(name)}`, 'refers to itself endlessly'));
   const aliases = (['parameters', 'responses'] as const).flatMap((kind) =>
     Object.entries(components[kind])
       .filter(([, component]) => '$ref' in component)

@@ -40,7 +40,7 @@ const sameBranch = (a: ErrorObject, b: ErrorObject) => b.instancePath.startsWith
 function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
   const fault = { source: CONTRACT_SOURCE, pointer: error.instancePath };
   if (error.keyword === 'additionalProperties')
-    return { ...fault, message: `${String(error.params['additionalProperty'])} is not known here` };
+    return { ...fault, message: `${String(error.params['additionalProperty'])} is not allowed here` };
   if (error.keyword !== 'propertyNames') {
     const extra = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as unknown[]).join(', ')}` : '';
     return { ...fault, message: `${error.message ?? error.keyword}${extra}` };
@@ -50,5 +50,5 @@ function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
     .filter((other) => other.propertyName === name && other.keyword === 'enum')
     .flatMap((other) => other.params['allowedValues'] as string[]);
   const suggestion = closestName(name, allowed);
-  return { ...fault, message: `${name} is not an extension known here`, ...(suggestion && { suggestion }) };
+  return { ...fault, message: `${name} is not a known extension here`, ...(suggestion && { suggestion }) };
 }

@@ -14,13 +14,13 @@ const check =
   (isCorrect: (value: unknown) => boolean, message: string): ValueCheck =>
   (value) =>
     isCorrect(value) ? undefined : message;
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isStringList = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isSchema = (value: unknown) =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 const number = check((value) => typeof value === 'number' && Number.isFinite(value), 'must be a number');
-const count = check(isCount, 'must be a whole number, 0 or more');
-const text = check((value) => typeof value === 'string', 'must be text');
-const truth = check((value) => typeof value === 'boolean', 'must be true or false');
+const count = check(isCount, 'must be a whole number of at least 0');
+const text = check((value) => typeof value === 'string', 'must be a string');
+const flag = check((value) => typeof value === 'boolean', 'must be true or false');
 const schema = check(isSchema, 'must be a schema');
 const schemas = check(
   (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema),
@@ -35,10 +35,13 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
     (value) => [value].flat().length > 0 && [value].flat().every((one) => TYPES.includes(one as string)),
     `must be ${TYPES.join(', ')}, or a list of these`,
   ),
-  enum: check((value) => Array.isArray(value) && value.length > 0, 'must be a list of at least one value'),
+  enum: check((value) => Array.isArray(value) && value.length > 0, 'must be a list with at least one value'),
   const: anything,
-  required: check(isTexts, 'must be a list of names'),
-  properties: check((value) => isSchema(value) && typeof value === 'object', 'must be an object of schemas'),
+  required: check(isStringList, 'must be a list of names'),
+  properties: check(
+    (value) => isSchema(value) && typeof value === 'object',
+    'must be an object whose members are schemas',
+  ),
   additionalProperties: schema,
   items: schema,
   not: schema,
@@ -49,7 +52,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   maximum: number,
   exclusiveMinimum: number,
   exclusiveMaximum: number,
-  multipleOf: check((value) => typeof value === 'number' && value > 0, 'must be a number above 0'),
+  multipleOf: check((value) => typeof value === 'number' && value > 0, 'must be a number greater than 0'),
   minLength: count,
   maxLength: count,
   minItems: count,
@@ -58,7 +61,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   maxProperties: count,
   pattern: check(isRegularExpression, 'must be a regular expression'),
   ...Object.fromEntries(['title', 'description', 'format', '$comment'].map((name) => [name, text])),
-  ...Object.fromEntries(['deprecated', 'readOnly', 'writeOnly'].map((name) => [name, truth])),
+  ...Object.fromEntries(['deprecated', 'readOnly', 'writeOnly'].map((name) => [name, flag])),
   ...Object.fromEntries(
     ['default', 'example', 'examples', 'externalDocs', 'xml', 'discriminator'].map((name) => [name, anything]),
   ),

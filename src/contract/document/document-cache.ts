@@ -7,13 +7,13 @@ import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
 import { type DocumentSource, parseSource } from './document-source.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** Raise this when the file format or the parsing changes within one version of the package. */
+/** Increase this number if the file format or the parsing changes within one version of the package. */
 const FORMAT = 1;
 
-/** How many documents the folder holds; the oldest are removed. */
+/** The maximum number of documents in the folder; the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
-/** The folder for parsed documents: inside Node's compile cache, or undefined where that cache is off. */
+/** The folder for parsed documents: inside Node's compile cache, or undefined if that cache is off. */
 function documentCacheFolder(): string | undefined {
   const compileCache = getCompileCacheDir();
   return compileCache === undefined ? undefined : join(compileCache, 'contract');
@@ -22,7 +22,7 @@ function documentCacheFolder(): string | undefined {
 /**
  * Returns the parsed document of a source. Parsing its YAML takes a quarter of a second; reading a stored result takes
  * two milliseconds. The result is therefore stored in `folder`, if there is one. Throws a StartFault with all errors in
- * the syntax and the vendor extensions. A folder that cannot be used only costs time.
+ * the syntax and the vendor extensions. If the folder cannot be used, startup only takes longer.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -30,7 +30,7 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // Parsed from JSON in both cases, so that the first start has the same document as every later one.
+  // Parsed from JSON in both cases, so that the first start uses the same document as all later ones.
   return JSON.parse(text) as OpenApiDocument;
 }
 
@@ -62,7 +62,7 @@ function store(folder: string, file: string, text: string): void {
     replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
     removeOldest(folder);
   } catch {
-    // The next start parses the YAML again.
+    // The next start will parse the YAML again.
   }
 }
 
@@ -74,7 +74,7 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// These files decide what the gateway enforces, so files that another user can write are never read.
+// These files determine what the gateway enforces, so files that another user can write are never read.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);

@@ -6,7 +6,7 @@ import { checkExtensions } from './check-extensions.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** The files that the contract's document is parsed from. */
+/** The files from which the contract's document is parsed. */
 export interface DocumentSource {
   /** The content of `openapi.yaml`. */
   readonly text: string;

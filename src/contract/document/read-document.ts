@@ -9,14 +9,16 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
-/** The document and the texts that it was parsed from. */
+/** The document and the texts from which it was parsed. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The texts of the document and the overlays, for the digest. */
   readonly texts: readonly string[];
-  /** Replaces the place of each fault in a generated schema with its place in the document or the overlay. */
-  readonly placed: (faults: readonly Fault[]) => readonly Fault[];
-  /** Problems that do not prevent the start. */
+  /**
+   * Moves each fault from its place in a generated schema to the corresponding place in the document or the overlay.
+   */
+  readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
+  /** Problems that do not prevent startup. */
   readonly warnings: readonly Fault[];
 }
 
@@ -28,8 +30,8 @@ export function readDocument(folder: string, overlays: readonly string[]): ReadD
   const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
   if (faults.length > 0) throw new StartFault(faults);
   if (last !== undefined) return applyAndCheck(document, source, overlays, last);
-  const placed = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
-  return { document, texts: [source.text], placed, warnings: [] };
+  const locateFaults = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
+  return { document, texts: [source.text], locateFaults, warnings: [] };
 }
 
 function applyAndCheck(
@@ -39,16 +41,16 @@ function applyAndCheck(
   last: string,
 ): ReadDocument {
   const { document, texts, origins, warnings } = applyOverlays(base, files);
-  const placed = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
+  const locateFaults = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
   const invalid = checkExtensions(document, extensions);
-  if (invalid.length > 0) throw new StartFault(placed(invalid));
+  if (invalid.length > 0) throw new StartFault(locateFaults(invalid));
   const checked = document as OpenApiDocument;
   const faults = [...checkSchemas(checked), ...checkDocument(checked)];
-  if (faults.length > 0) throw new StartFault(placed(faults));
+  if (faults.length > 0) throw new StartFault(locateFaults(faults));
   return {
     document: checked,
     texts: [text, ...texts],
-    placed: (found) => placed(found.map((fault) => toDocumentFault(checked, fault))),
+    locateFaults: (found) => locateFaults(found.map((fault) => toDocumentFault(checked, fault))),
     warnings,
   };
 }

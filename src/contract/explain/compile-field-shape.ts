@@ -3,11 +3,13 @@ import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
-/** The fields or items in one alternative: `open` if it does not restrict them, `none` if it excludes them. */
-type Said<T> = 'open' | 'none' | T;
+/**
+ * The fields or items that an alternative describes: `open` if it does not restrict them, `none` if it excludes them.
+ */
+type Described<T> = 'open' | 'none' | T;
 
-interface SaidFields {
-  readonly fields: ReadonlyMap<string, Together>;
+interface DescribedFields {
+  readonly fields: ReadonlyMap<string, SchemaGroup>;
   readonly settled: boolean;
 }
 
@@ -32,8 +34,8 @@ const BEYOND_NAMES = [
 const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
 /**
- * Compiles the documented fields of a value, at every level, from the generated schemas; undefined if the value is
- * entirely open.
+ * Compiles the documented fields of a value, at every level, from the generated schemas; undefined if the contract
+ * leaves the value entirely open.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
   // Responses share most of their resources, so each is compiled once per contract.
@@ -42,14 +44,14 @@ export function compileFieldShape(files: SchemaFiles, file: string): FieldShape 
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
 }
 
-function shapeOf(all: Compilation, alternatives: readonly Together[]): FieldShape {
+function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldShape {
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined };
   // Stored before its children are compiled, because one of them may be the same schema.
   all.made.set(key, shape);
-  const said = alternatives.map(fieldsOf).filter((one) => one !== 'none');
-  const fields = said.includes('open') ? [] : said.filter((one) => one !== 'open');
+  const described = alternatives.map(fieldsOf).filter((one) => one !== 'none');
+  const fields = described.includes('open') ? [] : described.filter((one) => one !== 'open');
   if (fields.length > 0) {
     const inside = Map.groupBy(
       fields.flatMap((one) => [...one.fields]),
@@ -79,7 +81,7 @@ function shapeOf(all: Compilation, alternatives: readonly Together[]): FieldShap
 
 const allows = ({ type }: SchemaObject, wanted: string) => type === undefined || [type].flat().includes(wanted);
 
-function fieldsOf(places: Together): Said<SaidFields> {
+function fieldsOf(places: SchemaGroup): Described<DescribedFields> {
   const fields = new Map<string, Place[]>();
   let settled = false;
   let beyond = false;
@@ -95,7 +97,7 @@ function fieldsOf(places: Together): Said<SaidFields> {
   return fields.size === 0 || beyond ? 'open' : { fields, settled };
 }
 
-function itemsOf(places: Together): Said<Together> {
+function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
   const items: Place[] = [];
   for (const { schema, file } of places) {
     if (schema === false) return 'none';
@@ -112,7 +114,7 @@ function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
 
-function keyOf({ ids }: Compilation, alternatives: readonly Together[]): string {
+function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): string {
   const idOf = (schema: SchemaOrBoolean) => {
     const known = ids.get(schema) ?? ids.size;
     ids.set(schema, known);
@@ -131,9 +133,9 @@ interface Place {
 }
 
 /** Schemas that must all match a value. */
-type Together = readonly Place[];
+type SchemaGroup = readonly Place[];
 
-/** More alternatives than any contract has. */
+/** The maximum number of alternatives, more than any contract has. */
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
@@ -141,11 +143,11 @@ const MAX_DEPTH = 32;
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /** Returns the alternative ways to match one schema, with references resolved and its parts combined. */
-function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly Together[] {
+function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
   const { schema, file } = place;
   if (depth > MAX_DEPTH) return [[ANYTHING]];
   if (typeof schema === 'boolean') return [[place]];
-  let ways: readonly Together[] = [[place]];
+  let ways: readonly SchemaGroup[] = [[place]];
   if (schema.$ref !== undefined) {
     const target = posix.join(posix.dirname(file), schema.$ref);
     ways = both(ways, alternativesOf(files, { schema: files.get(target) ?? true, file: target }, depth + 1));
@@ -162,11 +164,11 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly T
 }
 
 /** Returns the alternative ways to match several schemas at once. */
-function alternativesOfAll(files: SchemaFiles, places: Together): readonly Together[] {
-  return places.reduce<readonly Together[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
+function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
+  return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }
 
-function both(left: readonly Together[], right: readonly Together[]): readonly Together[] {
+function both(left: readonly SchemaGroup[], right: readonly SchemaGroup[]): readonly SchemaGroup[] {
   if (left.length * right.length > MAX_ALTERNATIVES) return [[ANYTHING]];
   return left.flatMap((one) => right.map((other) => [...one, ...other]));
 }

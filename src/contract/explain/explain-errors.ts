@@ -16,10 +16,10 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import type { Explain, SchemaError, SchemaFiles } from './schema-errors.ts';
 
 /** The first elements of an array are enough to find the cause; no configuration collects more than 1000 errors. */
-const USUAL: ExplainLimits = { elements: 25, errors: 1000, meantOnly: true };
+const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** Used if the first elements of the arrays are valid. */
-const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, meantOnly: false };
+/** The limits if the first elements of all arrays are valid. */
+const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
  * Returns a function that compiles the explanation of the schema with a path. Ajv interprets the schema with the same
@@ -101,7 +101,7 @@ interface ExplainLimits {
   /** The number of errors after which a loop over elements or members ends. */
   errors: number;
   /** If true, only the errors of the intended alternative of an `anyOf` are reported, if it can be determined. */
-  meantOnly: boolean;
+  intendedOnly: boolean;
 }
 
 // The variables of the functions that Ajv generates.
@@ -167,12 +167,12 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 
   const choice = (cxt: KeywordCxt): void => {
     const { gen, it, keyword, errsCount: start } = cxt;
-    const fitting = gen.let('fitting', 0);
+    const matching = gen.let('matching', 0);
     const ends = gen.const('ends', _`[]`);
     const one = gen.name('valid');
     (cxt.schema as unknown[]).forEach((_branch, index) => {
       cxt.subschema({ keyword, schemaProp: index, compositeRule: true }, one);
-      gen.if(one, () => gen.code(_`${fitting}++`));
+      gen.if(one, () => gen.code(_`${matching}++`));
       gen.code(_`${ends}.push(${ERRORS})`);
     });
     const isOne = keyword === 'oneOf';
@@ -180,15 +180,15 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
       if (isOne) cxt.reset();
       // Inside a `not`, Ajv counts errors without describing them.
       if (isOne || it.createErrors === false) return cxt.error(true);
-      const meant = gen.scopeValue('func', { ref: reportMeant });
-      const reported = _`${limitsIn(cxt)}.meantOnly && ${meant}(${ALL_ERRORS}, ${start}, ${ends}, ${pathOf(cxt)})`;
+      const intended = gen.scopeValue('func', { ref: reportIntended });
+      const reported = _`${limitsIn(cxt)}.intendedOnly && ${intended}(${ALL_ERRORS}, ${start}, ${ends}, ${pathOf(cxt)})`;
       gen.if(
         reported,
         () => gen.assign(ERRORS, _`${ALL_ERRORS}.length`),
         () => cxt.error(true),
       );
     };
-    cxt.result(isOne ? _`${fitting} === 1` : _`${fitting} > 0`, () => cxt.reset(), explainBranches);
+    cxt.result(isOne ? _`${matching} === 1` : _`${matching} > 0`, () => cxt.reset(), explainBranches);
   };
 
   return [
@@ -221,19 +221,19 @@ function shortenPaths(errors: ErrorObject[], start: number, at: string, name: st
 /**
  * Reduces the errors of several alternatives to those of the intended one; returns false if it cannot be determined.
  */
-function reportMeant(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
+function reportIntended(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
   const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
-  const meant = meantBranch(branches, at);
-  if (meant === undefined) return false;
-  errors.splice(start, Number.POSITIVE_INFINITY, ...meant);
+  const intended = intendedBranch(branches, at);
+  if (intended === undefined) return false;
+  errors.splice(start, Number.POSITIVE_INFINITY, ...intended);
   return true;
 }
 
 /**
- * Returns the errors of the alternative that a value was meant for: the one of the same type that lacks the fewest
- * required fields. Returns undefined if it cannot be determined.
+ * Returns the errors of the alternative that a value was intended to match: the one of the same type of which the value
+ * lacks the fewest required fields. Returns undefined if it cannot be determined.
  */
-function meantBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
+function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches
     .map((errors) => ({ errors, distance: distanceOf(errors, at) }))
     .toSorted((a, b) => a.distance - b.distance);

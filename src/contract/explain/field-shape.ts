@@ -17,15 +17,15 @@ export interface ObjectShape {
 /** The documented fields of an object. */
 export interface KnownFields {
   readonly names: ReadonlySet<string>;
-  /** True if other fields are not reported here: the contract either allows them or forbids them itself. */
+  /** True if other fields are not reported here, because the contract already states whether they are allowed. */
   readonly settled: boolean;
   /** The fields whose own values have documented fields. */
   readonly inner: readonly InnerField[];
-  /** The fields of the last object without unknown ones, in its order: most objects of a list are alike. */
+  /** The fields of the last object without unknown fields, in order: most objects of a list have the same fields. */
   order: readonly string[];
 }
 
-/** A field whose value is searched too. */
+/** A field whose value is also searched. */
 export interface InnerField {
   readonly name: string;
   readonly shape: ObjectShape;

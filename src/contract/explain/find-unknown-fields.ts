@@ -15,7 +15,8 @@ export interface UnknownField {
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members to examine: a sender can invent any number of names, and each one is checked.
+ * The maximum number of unknown members to examine: a sender can invent any number of names, and each of them is
+ * checked.
  */
 const MAX_EXAMINED = 5000;
 

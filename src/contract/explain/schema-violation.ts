@@ -13,14 +13,14 @@ export interface SchemaPlace {
   readonly location: ViolationLocation;
 }
 
-/** The keyword for an object of another shape: it has none of the required or documented fields. */
-const OTHER_SHAPE = 'shape';
+/** The keyword for an object of a different shape, without any of the required or documented fields. */
+const DIFFERENT_SHAPE = 'shape';
 
 const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   required: 'missing',
   type: 'type',
   anyOf: 'type',
-  [OTHER_SHAPE]: 'type',
+  [DIFFERENT_SHAPE]: 'type',
   pattern: 'format',
   enum: 'enum',
   const: 'enum',
@@ -44,15 +44,15 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
- * Converts errors to violations, whose messages contain no values of the message. `describe` describes the value at a
- * place.
+ * Converts errors to violations, whose descriptions contain no values of the checked message. `describe` describes the
+ * value at a place.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
   // Errors under an `anyOf` only explain why each of its branches failed.
-  const telling =
+  const relevant =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
-  return telling.map((error) => {
+  return relevant.map((error) => {
     const found = describe(error.at, error.keyword);
     const violation = toViolation(error, place);
     return found === undefined ? violation : Object.assign(violation, { found });
@@ -116,14 +116,14 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'anyOf':
     case 'oneOf':
       return 'must have one of the documented shapes';
-    case OTHER_SHAPE:
+    case DIFFERENT_SHAPE:
       return 'has none of the documented fields';
     case 'additionalProperties':
-      return 'is not known here';
+      return 'is not allowed here';
     case 'not':
       return 'must be absent';
     default:
-      return 'is not as documented';
+      return 'does not match the contract';
   }
 }
 
@@ -133,8 +133,8 @@ export type DescribeFound = (message: unknown, at: string, keyword: string) => s
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const']);
 
 /**
- * Creates the function. `personal` contains the names of fields whose values, including nested ones, are described by
- * size only.
+ * Creates a function that describes values. `personal` contains the names of fields whose values, including nested
+ * ones, are described only by size.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
@@ -152,9 +152,9 @@ interface Causes {
 }
 
 /**
- * Reports each cause once. A value of the wrong type has only that error, however many parts of the contract describe
- * it. An object without a single documented field has one error instead of one per required field. If the intended
- * shape is unclear, unknown fields are not reported separately.
+ * Reports each cause once. A value of the wrong type has only that error, even if several parts of the contract
+ * describe it. An object without a single documented field has one error instead of one per required field. If the
+ * intended shape is unclear, unknown fields are not reported separately.
  */
 export function oneCause(
   shape: FieldShape,
@@ -166,8 +166,8 @@ export function oneCause(
     errors.filter(({ keyword }) => keyword === 'required'),
     ({ at }) => parentOf(at),
   );
-  const strangers = new Set([...missing.keys()].filter((at) => isStranger(shape, value, at)));
-  const unclear = [...strangers, ...errors.filter(({ keyword }) => keyword === 'anyOf').map(({ at }) => at)];
+  const unrecognized = new Set([...missing.keys()].filter((at) => isUnrecognized(shape, value, at)));
+  const unclear = [...unrecognized, ...errors.filter(({ keyword }) => keyword === 'anyOf').map(({ at }) => at)];
   const typed = new Map(
     errors
       .filter(({ keyword }) => keyword === 'type')
@@ -175,28 +175,28 @@ export function oneCause(
       .toReversed(),
   );
   const seen = new Set<string>();
-  const told = errors.flatMap((error): SchemaError[] => {
+  const reported = errors.flatMap((error): SchemaError[] => {
     if ((typed.get(error.at) ?? error) !== error || isRepeated(seen, error)) return [];
     const within = error.keyword === 'required' ? parentOf(error.at) : undefined;
-    if (within === undefined || !strangers.has(within)) return [error];
+    if (within === undefined || !unrecognized.has(within)) return [error];
     const [first, second] = missing.get(within) ?? [];
     // For an empty object that lacks a single field, the missing field is reported.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
-    return error === first ? [{ ...error, keyword: OTHER_SHAPE, at: within }] : [];
+    return error === first ? [{ ...error, keyword: DIFFERENT_SHAPE, at: within }] : [];
   });
-  return { errors: told, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
+  return { errors: reported, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
 }
 
 /** Returns true if another part of the contract has already reported the same error. */
 function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
-  const said = `${keyword} ${at}`;
-  if (seen.has(said)) return true;
-  seen.add(said);
+  const key = `${keyword} ${at}`;
+  if (seen.has(key)) return true;
+  seen.add(key);
   return false;
 }
 
 /** Returns true for an object that has none of the documented fields. */
-function isStranger(shape: FieldShape, value: unknown, at: string): boolean {
+function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;
   const found = valueAt(value, at);
   if (names === undefined || typeof found !== 'object' || found === null) return false;

@@ -6,8 +6,8 @@ import type { SchemaPlace } from './schema-violation.ts';
 const KEYWORD = 'undocumented-field';
 
 /**
- * Returns the violation for a field that the contract does not document. Only the type and size of its value are
- * included, because its content is unknown and may be personal.
+ * Returns the violation for a field that the contract does not document. Only the type and the size of its value are
+ * included, because the value may be personal.
  */
 export function unknownFieldViolation({ at, value }: UnknownField, place: SchemaPlace): Violation {
   return {

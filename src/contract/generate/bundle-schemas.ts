@@ -5,9 +5,9 @@ import type { SchemaObject } from '../openapi-document.ts';
 export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
- * Puts generated schemas into files for readers: one per resource and one per operation. A file is a compound document
- * (JSON Schema 2020-12, section 9.3): each schema below `$defs` has its own `$id`, and its references are relative to
- * that. Returns texts by path from the folder of schemas, in a fixed order.
+ * Combines generated schemas into files for human readers: one per resource and one per operation. A file is a compound
+ * document (JSON Schema 2020-12, section 9.3): each schema below `$defs` has its own `$id`, and its references are
+ * relative to that. Returns the contents by path relative to the schema folder, in a fixed order.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();

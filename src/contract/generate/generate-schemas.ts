@@ -18,7 +18,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Generates all schemas of a document, by the path in their `$id`. */
+/** Generates all schemas of a document, keyed by the path in their `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
@@ -113,7 +113,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && !keyword.startsWith('x-')) plain[keyword] = value;
-  // The only format that limits a number: its range, as precisely as a double can express it.
+  // This is the only format that limits a number. The range is as precise as a double allows.
   if (schema.format === 'int64') {
     plain['minimum'] ??= -(2 ** 63);
     plain['maximum'] ??= 2 ** 63;
@@ -150,7 +150,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
-    // With fewer required fields, a value can match several of the schemas.
+    // Since fewer fields are required, a value can match several of the schemas.
     delete projected['oneOf'];
     const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, wr
 import { dirname, join } from 'node:path';
 import { GENERATED } from './bundle-schemas.ts';
 
-/** How the files in a folder differ from the generated ones; paths from the folder, with slashes. */
+/**
+ * The differences between the files in a folder and the generated ones; paths are relative to the folder, with slashes.
+ */
 interface SchemaDifference {
   readonly missing: readonly string[];
   readonly stale: readonly string[];
-  /** Files that were generated once and no longer would be. */
+  /** Files that were generated earlier and are no longer needed. */
   readonly superfluous: readonly string[];
 }
 
@@ -19,7 +21,7 @@ export function compareSchemas(folder: string, generated: ReadonlyMap<string, st
   return {
     missing: names.filter((name) => !onDisk.has(name)),
     stale: names.filter((name) => onDisk.has(name) && onDisk.get(name) !== generated.get(name)),
-    // A folder that a user names may contain other files.
+    // The folder may be the user's own and contain other files.
     superfluous: [...onDisk.keys()]
       .filter((name) => !generated.has(name) && onDisk.get(name)?.includes(`"$comment": "${GENERATED}`))
       .toSorted(),
@@ -33,7 +35,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
     .map(({ name }) => [`${part}/${name}`, readFileSync(join(folder, part, name), 'utf8')]);
 }
 
-/** Writes generated files to a folder, and removes superfluous ones. Returns the difference before. */
+/** Writes generated files to a folder and removes superfluous ones. Returns the differences that it found. */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);
   for (const name of [...difference.missing, ...difference.stale]) {

@@ -8,9 +8,9 @@ import type { Overlay, OverlayAction } from './read-overlay.ts';
 /** The maximum number of values that overlays may add, which is about ten times the size of the contract. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** What is recorded while overlays are applied to one document. */
+/** The records made while overlays are applied to one document. */
 export interface ApplyNotes extends MergeNotes {
-  /** Problems that do not prevent the start. */
+  /** Problems that do not prevent startup. */
   readonly warnings: Fault[];
   /** The number of values that the overlays have added so far. */
   added: number;
@@ -71,7 +71,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     value,
   }));
   for (const { owner, key, value } of found) {
-    // By identity, because earlier removals may have moved the element.
+    // Found by identity, because earlier removals may have moved the element.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
     notes.origins.removedFrom(owner, place);
@@ -105,7 +105,7 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** What is recorded while values are merged. */
+/** The records made while values are merged. */
 interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
@@ -114,7 +114,7 @@ interface MergeNotes {
 /**
  * Merges an update into an object of the document: new members are added, objects are merged with objects, elements are
  * appended to arrays, and other values are replaced. An object or an array is never replaced by another kind of value,
- * which is usually a mistake. It can be removed by a separate action first.
+ * because that is usually a mistake; a separate action can remove it first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -133,8 +133,8 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       // An empty member of a YAML update is null and changes nothing.
       notes.faults.push({
         ...from,
-        message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} of the contract`,
-        suggestion: 'remove the present value in an earlier action',
+        message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
+        suggestion: 'remove the existing value in an earlier action',
       });
   }
 }

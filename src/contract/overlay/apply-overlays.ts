@@ -10,7 +10,7 @@ interface Overlaid {
   /** The texts of the overlays, for the digest. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent the start: targets that select nothing. */
+  /** Problems that do not prevent startup: targets that select nothing. */
   readonly warnings: readonly Fault[];
 }
 
@@ -21,7 +21,7 @@ export function applyOverlays(base: unknown, files: readonly string[]): Overlaid
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard repeats the same fault at each node.
+  // A wildcard causes the same fault at each node.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };

@@ -13,7 +13,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  return { object: 'an object', string: 'text', number: 'a number', boolean: 'a boolean' }[typeof value as 'object'];
+  return { object: 'an object', string: 'a string', number: 'a number', boolean: 'a boolean' }[
+    typeof value as 'object'
+  ];
 }
 
 /** Returns the number of values in a value, including itself. */
@@ -25,8 +27,7 @@ export function countValues(value: unknown): number {
 let loaded: typeof JsonP3.jsonpath | undefined;
 
 /**
- * Returns the JSONPath library (RFC 9535). It is loaded on first use, because a start without overlays does not need
- * it.
+ * Returns the JSONPath library (RFC 9535). It is loaded on first use, because it is not needed without overlays.
  */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);

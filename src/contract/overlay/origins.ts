@@ -70,7 +70,7 @@ interface Step {
   readonly value: unknown;
 }
 
-/** Returns the values on the way to a place, starting with the document and ending where the pointer leads nowhere. */
+/** Returns the values on the way to a place, starting with the document and ending with the last value that exists. */
 function walk(document: unknown, pointer: string): Step[] {
   const steps: Step[] = [{ owner: undefined, key: '', value: document }];
   for (const key of keysOf(pointer)) {
@@ -96,7 +96,8 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Moves each fault of a document to the place in an overlay that caused it, or to the last overlay if none is found.
+ * Moves each fault of a document to the place in an overlay that caused it, or to the last overlay if no place is
+ * found.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
@@ -112,6 +113,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Many operations can lead to the same schema.
+  // Many operations can refer to the same schema.
   return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

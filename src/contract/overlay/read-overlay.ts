@@ -21,14 +21,14 @@ function readText(file: string): string {
   try {
     const { size } = statSync(file);
     if (size <= MAX_BYTES) return readFileSync(file, 'utf8');
-    throw broken(file, `has ${size} bytes; at most ${MAX_BYTES} are read`, 'divide it into several overlays');
+    throw broken(file, `has ${size} bytes; the maximum is ${MAX_BYTES}`, 'split it into several overlays');
   } catch (cause) {
     if (cause instanceof StartFault) throw cause;
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
     throw broken(
       file,
       `the overlay cannot be read (${code})`,
-      'contract.overlays names files relative to the configuration',
+      'paths in contract.overlays are relative to the configuration file',
     );
   }
 }
@@ -66,23 +66,23 @@ export interface OverlayAction {
 
 /** A checked OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, which faults name as their source. */
+  /** The path of the file, which is the source of its faults. */
   readonly source: string;
   /** The content of the file, for the digest. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }
 
-/** More actions than anyone writes, or than a program proposes from traffic. */
+/** The maximum number of actions, more than people write or `portico learn` proposes. */
 const MAX_ACTIONS = 5_000;
 
-/** Deeper than any contract. */
+/** The maximum nesting depth, more than that of any contract. */
 const MAX_DEPTH = 64;
 
 /** Checks that a parsed file is an OpenAPI Overlay 1.0 document. The faults point into it but have no source yet. */
 function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
   if (!isJsonObject(value))
-    return [fault([], `must be an object, not ${kindOfJson(value)}`, 'begin it with overlay: 1.0.0')];
+    return [fault([], `must be an object, not ${kindOfJson(value)}`, 'start it with overlay: 1.0.0')];
   const faults = [
     ...unknownNames(value, ['overlay', 'info', 'extends', 'actions'], []),
     ...versionFaults(value['overlay']),
@@ -91,9 +91,9 @@ function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
   ];
   const { actions } = value;
   if (!Array.isArray(actions) || actions.length === 0)
-    return [...faults, fault(['actions'], 'must be a list of at least one action')];
+    return [...faults, fault(['actions'], 'must be a list with at least one action')];
   if (actions.length > MAX_ACTIONS)
-    return [...faults, fault(['actions'], `has ${actions.length} actions; at most ${MAX_ACTIONS} are read`)];
+    return [...faults, fault(['actions'], `has ${actions.length} actions; the maximum is ${MAX_ACTIONS}`)];
   return [...faults, ...actions.flatMap((action: unknown, index) => actionFaults(action, ['actions', index]))];
 }
 
@@ -101,7 +101,7 @@ function versionFaults(version: unknown): Omit<Fault, 'source'>[] {
   if (version === undefined)
     return [fault(['overlay'], 'is missing; it is the version of the Overlay specification', 'write overlay: 1.0.0')];
   if (typeof version === 'string' && /^1\.0\.\d+(?:-.+)?$/.test(version)) return [];
-  return [fault(['overlay'], 'this version is not supported', 'write overlay: 1.0.0')];
+  return [fault(['overlay'], 'is not a supported version', 'write overlay: 1.0.0')];
 }
 
 function infoFaults(info: unknown): Omit<Fault, 'source'>[] {
@@ -153,7 +153,7 @@ function contentFaults(value: unknown, at: readonly (string | number)[], depth =
 function textFaults(owner: JsonObject, name: string, at: readonly (string | number)[]): Omit<Fault, 'source'>[] {
   const value = owner[name];
   if (value === undefined || typeof value === 'string') return [];
-  return [fault([...at, name], `must be text, not ${kindOfJson(value)}`, 'put it in quotation marks')];
+  return [fault([...at, name], `must be a string, not ${kindOfJson(value)}`, 'put it in quotation marks')];
 }
 
 function unknownNames(
@@ -164,7 +164,7 @@ function unknownNames(
   return Object.keys(owner)
     .filter((name) => !known.includes(name) && !name.startsWith('x-'))
     .map((name) =>
-      fault([...at, name], 'is not known here; names of extensions begin with x-', closestName(name, known)),
+      fault([...at, name], 'is not allowed here; names of extensions start with x-', closestName(name, known)),
     );
 }
 

@@ -34,7 +34,7 @@ function textOf(file: string, place: ObservationPlace): string | undefined {
 }
 
 function broken(place: ObservationPlace, message: string): StartFault {
-  const suggestion = 'move the file away to start with no observations';
+  const suggestion = 'move the file away to start without observations';
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
@@ -65,7 +65,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // If the writer has been closed meanwhile, newer observations have been written.
+    // If the writer has been closed in the meantime, newer observations have been written.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {

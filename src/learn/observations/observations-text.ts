@@ -27,7 +27,7 @@ export function readObservations(text: string): { observations: Observations } |
   if (!validate(json)) {
     const [error] = validate.errors ?? [];
     return {
-      problem: `is not a file of observations: ${error?.instancePath || 'it'} ${error?.message ?? 'is invalid'}`,
+      problem: `is not an observations file: ${error?.instancePath || 'it'} ${error?.message ?? 'is invalid'}`,
     };
   }
   return { observations: toObservations(json) };

@@ -24,7 +24,7 @@ export interface Vocabulary {
   readonly words: Map<string, WordCounts>;
 }
 
-/** How objects that the contract describes differed from their description. */
+/** The differences between objects and their description in the contract. */
 export interface DescribedObjects {
   /** Undocumented members. `seen` counts all complete objects. */
   readonly objects: ObjectCounts;
@@ -34,7 +34,7 @@ export interface DescribedObjects {
 
 /** The requested and returned page sizes of one operation. */
 export interface PageSizes {
-  /** The largest requested size that a page really had. */
+  /** The largest requested size for which a full page was returned. */
   honoured: number;
   /** Number of full pages of the requested size, for any size. */
   honouredAnswers: number;
@@ -45,7 +45,7 @@ export interface PageSizes {
   refusedAnswers: number;
   /** Pages that were smaller than requested although the list has more items, by their size. */
   readonly clamped: Map<number, number>;
-  /** Sizes that responses state if the request did not specify one. */
+  /** Sizes that responses state if the request does not specify one. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
@@ -63,13 +63,15 @@ export interface SwitchCounts {
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /** The bodies of successful responses; undefined if only passthrough requests, whose bodies are streamed, were seen. */
+  /**
+   * The bodies of successful responses; undefined if only passthrough requests, whose bodies are streamed, were seen.
+   */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** Everything that sampling has learned: shapes, counts and forms by place, never values. */
+/** All observations made by sampling: shapes, counts and forms by place, but never values. */
 export interface Observations {
   /** Epoch milliseconds. */
   sinceAt: number;
@@ -122,7 +124,7 @@ export function emptyPageSizes(now: number): PageSizes {
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that may be stored, without names and words that are too rare or may be personal. */
+/** Returns a copy that can be stored safely, without names and words that are too rare or may be personal. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
@@ -138,11 +140,11 @@ export function redactObservations(all: Observations, options: RedactOptions): O
   };
 }
 
-function redactVocabulary(vocabulary: Vocabulary, { minAnswers, isPersonal }: RedactOptions): Vocabulary {
+function redactVocabulary(vocabulary: Vocabulary, { minResponses, isPersonal }: RedactOptions): Vocabulary {
   const words: Vocabulary['words'] = new Map();
   let { other } = vocabulary;
   for (const [word, counts] of vocabulary.words) {
-    if (counts.answers < minAnswers || isPersonal(word)) other += counts.seen;
+    if (counts.answers < minResponses || isPersonal(word)) other += counts.seen;
     else words.set(word, { ...counts, mark: 0 });
   }
   return { ...vocabulary, mark: 0, other, words };
@@ -156,7 +158,11 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();
   for (const [key, counts] of paths) {
-    const template = redactKey(key, (word) => counts.seen >= options.minAnswers && !options.isPersonal(word), options);
+    const template = redactKey(
+      key,
+      (word) => counts.seen >= options.minResponses && !options.isPersonal(word),
+      options,
+    );
     const body = counts.body && redactShape(counts.body, options);
     const other = redacted.get(template);
     redacted.set(

@@ -37,8 +37,8 @@ export interface Proposal {
 
 /** Limits what is proposed. */
 export interface Limits {
-  /** The minimum number of distinct responses before the name of a field, or a word, is shown. */
-  readonly minAnswers: number;
+  /** The minimum number of distinct responses with the name of a field, or with a word, before it is shown. */
+  readonly minResponses: number;
   /** From 0 to 1. */
   readonly minConfidence: number;
   /** True to write all undocumented paths with a known shape into the contract; false for ticket lookups only. */
@@ -49,9 +49,9 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   shape: 'Shapes that the contract leaves open',
   field: 'Undocumented fields',
   words: 'Words of closed vocabularies',
-  type: 'Fields with another type than documented',
+  type: 'Fields with a different type than documented',
   optional: 'Missing required fields',
-  envelope: 'Responses with another envelope than documented',
+  envelope: 'Responses with a different envelope than documented',
   'page-size': 'Page sizes',
   switch: 'Request switches',
   path: 'Undocumented paths',
@@ -65,13 +65,13 @@ export function proposalLines(proposals: readonly Proposal[]): string[] {
 
 function linesOf(proposal: Proposal): string[] {
   const { kind, place, statement, confidence, actions } = proposal;
-  const idle =
+  const noChange =
     actions.length > 0
       ? ''
-      : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so choose one by hand' : ''}`;
+      : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so edit the right one manually' : ''}`;
   return [
     `  ${place}: ${statement}`,
-    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${idle}`,
+    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${noChange}`,
   ];
 }
 

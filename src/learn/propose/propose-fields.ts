@@ -4,10 +4,17 @@ import type { DescribedObjects, Observations } from '../observations/observation
 import { type FieldShape, kindsOf, type Shape } from '../shape/shape.ts';
 import { flatten, memberSites } from '../sites.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
-import { evidenceOf, objectKeywords, type ProposedSchema, schemaWords, SURE, toSchema } from './propose-shapes.ts';
+import {
+  evidenceOf,
+  objectKeywords,
+  type ProposedSchema,
+  schemaWords,
+  HIGH_CONFIDENCE,
+  toSchema,
+} from './propose-shapes.ts';
 
 /** Proposes undocumented members. */
-export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+export function proposeFields({ described }: Observations, document: DocumentNode, minResponses: number): Proposal[] {
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     if (schema === undefined) return [];
@@ -15,10 +22,10 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     const known = new Set(sites.flatMap((site) => Object.keys(site.schema.properties ?? {})));
     const owner = { path, schema, seen, requires: schema.required !== undefined };
     const fields = [...seen.objects.fields].filter(
-      ([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers,
+      ([name, { shape }]) => !known.has(name) && shape.answers >= minResponses,
     );
     const named = fields.map(([name, field]) => proposeField(owner, name, field));
-    return [named, sites.length === 1 ? proposeMapKeys(owner, minAnswers) : []].flat();
+    return [named, sites.length === 1 ? proposeMapKeys(owner, minResponses) : []].flat();
   });
 }
 
@@ -35,7 +42,7 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
   const place = `${placeName(path)}.${name}`;
   const field = toSchema(shape, name);
   const of = seen.objects.seen;
-  const required = present === of && confidenceOf(of, seen.objects.answers) >= SURE;
+  const required = present === of && confidenceOf(of, seen.objects.answers) >= HIGH_CONFIDENCE;
   const update = {
     ...(schema.type === undefined && { type: 'object' }),
     ...(required && !owner.requires && { required: [name] }),
@@ -55,10 +62,13 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
   };
 }
 
-/** Proposes members whose names are data. The schema must stand alone, as `additionalProperties` also affects inherited members. */
-function proposeMapKeys({ path, seen }: Owner, minAnswers: number): Proposal[] {
+/**
+ * Proposes members whose names are data. The schema must not be combined with others, because `additionalProperties`
+ * would also affect their members.
+ */
+function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
-  if (rest === undefined || rest.answers < minAnswers) return [];
+  if (rest === undefined || rest.answers < minResponses) return [];
   const { additionalProperties } = objectKeywords({ ...seen.objects, fields: new Map() });
   const place = placeName(path);
   return [
@@ -136,7 +146,7 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
   return always.length === 0 ? undefined : { ...schema, required: always.toSorted() };
 }
 
-/** Returns no actions for a response whose variants are named elsewhere: a person must choose one of them. */
+/** Returns no actions for a response whose variants are named elsewhere: an operator must choose one of them. */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);
   if (name !== 'schema' || schema['anyOf'] !== undefined) return [];

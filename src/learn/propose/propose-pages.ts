@@ -19,7 +19,7 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
   return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** Returns an action that describes all lists so far: each action repeats the statements of the previous ones and adds one. */
+/** Returns an action that describes all lists so far: each action repeats the previous statements and adds one. */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,
@@ -46,7 +46,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // A page that is smaller than one that was really returned was truncated for another reason.
+  // A page that is smaller than a full page of another response was truncated for a different reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {
@@ -64,7 +64,7 @@ function largestOfAll(seen: PageSizes): { statement: string; count: number; all:
     return { statement, count: all, all };
   }
   if (honoured === 0) return undefined;
-  const statement = `${honoured} is honored; no larger page was requested of a list with enough items`;
+  const statement = `${honoured} is honored; no larger page was requested from a list with enough items`;
   return { statement, count: honouredAnswers, all: honouredAnswers };
 }
 

@@ -4,12 +4,12 @@ import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName, schemaWords, toSchema } from './propose-shapes.ts';
 import { wilsonBound } from '../confidence.ts';
 
-/** Paths that the specification mentions without describing them. Writing any other path would open it to all callers. */
+/** Paths that the specification mentions but does not describe. Writing any other path would open it to all callers. */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
 /** Proposes undocumented paths. A path is written into the contract only if its response bodies were sampled. */
 export function proposePaths({ paths }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
-  const { minAnswers, writeAddresses } = limits;
+  const { minResponses, writeAddresses } = limits;
   const known = new Set(Object.keys(document.paths).map(nameless));
   const taken = new Set(Object.keys(document.components.schemas));
   const ids = new Set(
@@ -18,7 +18,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
   return [...paths].flatMap(([key, seen]): Proposal[] => {
     const [method = '', template = ''] = key.split(' ', 2);
     const good = responsesBelow(seen, 400);
-    if (good < minAnswers) return [];
+    if (good < minResponses) return [];
     const wanted = writeAddresses || NAMED.test(template);
     const writes = wanted && method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
     const schema = seen.body && toSchema(seen.body);
@@ -27,7 +27,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence: a missing ticket says nothing about the path.
+        // Errors do not lower the confidence: a missing ticket is not evidence against the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -55,7 +55,9 @@ function statusWords({ statuses }: PathCounts): string {
     .join(', ');
 }
 
-/** Returns the component for the bodies, and the operation. Callers need a credential; other requirements are unknown. */
+/**
+ * Returns the component for the bodies, and the operation. Callers need a credential; other requirements are unknown.
+ */
 function writePath(
   template: string,
   schema: Readonly<Record<string, unknown>>,
@@ -86,7 +88,7 @@ function writePath(
   taken.add(component);
   ids.add(operationId);
   const described = {
-    description: `The sampled responses of GET ${template}.`,
+    description: `The sampled responses to GET ${template}.`,
     'x-provenance': 'observed',
     ...schema,
   };
@@ -105,7 +107,7 @@ function writePath(
     })),
     responses: {
       '200': {
-        description: 'As sampled.',
+        description: 'A response as sampled.',
         'x-provenance': 'observed',
         content: { 'application/json': { schema: { $ref: `#/components/schemas/${component}` } } },
       },

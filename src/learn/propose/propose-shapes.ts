@@ -47,7 +47,9 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   };
 }
 
-/** Returns actions that add a new component, because the place refers to a shared one for everything undescribed. */
+/**
+ * Returns actions that add a new component, because the place refers to the shared component for undescribed values.
+ */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
   const name = freeName(componentName(place), taken);
@@ -113,7 +115,7 @@ function valueWords(schema: unknown): string {
 export type ProposedSchema = Readonly<Record<string, unknown>>;
 
 /** The minimum confidence for proposing a required field or a pattern. */
-export const SURE = 0.85;
+export const HIGH_CONFIDENCE = 0.85;
 
 const FORMATS: Partial<Record<TextForm, string>> = {
   'date-time': 'date-time',
@@ -123,7 +125,9 @@ const FORMATS: Partial<Record<TextForm, string>> = {
   'e-mail': 'email',
 };
 
-/** Returns a schema that accepts all sampled values. `name` is the name of the field, which may suggest personal data. */
+/**
+ * Returns a schema that accepts all sampled values. `name` is the name of the field, which may suggest personal data.
+ */
 export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
@@ -153,16 +157,16 @@ function personalMark(name: string, { texts }: Shape): PersonalMark | undefined 
 
 function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string): ProposedSchema {
   return {
-    // Ids have 64 bits, even if all sampled ones were small.
+    // Ids are 64-bit integers, even if all sampled ones were small.
     ...((wide > 0 || /^id$|Ids?$/.test(name)) && { format: 'int64' }),
     ...(instants === seen && { description: 'Milliseconds since the Unix epoch.' }),
   };
 }
 
-function textKeywords({ seen, forms }: TextCounts, answers: number, personal: boolean): ProposedSchema {
+function textKeywords({ seen, forms }: TextCounts, responses: number, personal: boolean): ProposedSchema {
   const [form] = Object.keys(forms) as TextForm[];
   if (form === undefined || forms[form] !== seen || personal) return {};
-  const pattern = confidenceOf(seen, answers) >= SURE ? formPattern(form) : undefined;
+  const pattern = confidenceOf(seen, responses) >= HIGH_CONFIDENCE ? formPattern(form) : undefined;
   return {
     ...(FORMATS[form] && { format: FORMATS[form] }),
     ...(pattern && { pattern }),
@@ -175,12 +179,15 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
   return Object.keys(schema).length === 0 ? {} : { items: schema };
 }
 
-/** Returns the keywords for the members of objects. A member that was always present is required if the confidence suffices. */
+/**
+ * Returns the keywords for the members of objects. A member that was always present is required if the confidence is
+ * high enough.
+ */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, seen, answers, rest, rare } = counts;
   const names = [...fields.keys()].toSorted();
-  const sure = confidenceOf(seen, answers) >= SURE;
-  const required = sure ? names.filter((name) => fields.get(name)?.present === seen) : [];
+  const isCertain = confidenceOf(seen, answers) >= HIGH_CONFIDENCE;
+  const required = isCertain ? names.filter((name) => fields.get(name)?.present === seen) : [];
   // The slug of a user is derived from their name.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
   const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));

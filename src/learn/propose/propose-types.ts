@@ -33,13 +33,16 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
 /** Returns the keywords for the additional type that do not change what the contract says about the documented one. */
-function beside(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
+function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
     Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );
 }
 
-/** Returns the actions that add the types. A reference or a list of types cannot be updated, so the field is replaced. */
+/**
+ * Returns the actions that add the types. A reference or a list of types cannot be updated, so the whole field is
+ * replaced.
+ */
 function widen(
   path: string,
   schema: SchemaNode,
@@ -49,10 +52,12 @@ function widen(
   const place = placeName(path);
   const description = `${place}: a type in addition to the documented one`;
   if (schema.$ref === undefined && typeof schema.type === 'string')
-    return [{ target: path, description, update: { ...beside(schema, found), type: [...documented, ...fresh] } }];
+    return [
+      { target: path, description, update: { ...compatibleKeywords(schema, found), type: [...documented, ...fresh] } },
+    ];
   const written: SchemaNode =
     schema.$ref === undefined
-      ? { ...schema, ...beside(schema, found), type: [...documented, ...fresh] }
+      ? { ...schema, ...compatibleKeywords(schema, found), type: [...documented, ...fresh] }
       : { anyOf: [schema, found] };
   const { parent, name } = splitPath(path);
   return [

@@ -3,17 +3,19 @@ import { confidenceOf } from '../confidence.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
-/** The minimum confidence that no other words exist. It is high, because a closed vocabulary refuses all other words. */
+/** The minimum confidence that no other words exist. It is high because a closed vocabulary refuses all other words. */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted individually. */
+/**
+ * Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted individually.
+ */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
-  const { minAnswers, minConfidence } = limits;
+  const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
-    const words = [...seen.words].filter(([, { answers }]) => answers >= minAnswers).map(([word]) => word);
+    const words = [...seen.words].filter(([, { answers }]) => answers >= minResponses).map(([word]) => word);
     if (schema === undefined || words.length === 0) return [];
     const describing = describingSchema(path, document) ?? schema;
     const known = schema.enum === undefined ? documentedWords(describing) : schema.enum.map(String);
@@ -26,7 +28,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
     const all = [...known, ...fresh];
     const statement = closed
       ? `is one of ${all.toSorted().join(', ')}`
-      : `was also ${fresh.toSorted().join(', ')}${seen.other > 0 ? `, and ${seen.other} other values that are not shown` : ''}`;
+      : `was also ${fresh.toSorted().join(', ')}${seen.other > 0 ? ` and ${seen.other} other values that are not shown` : ''}`;
     return [
       {
         kind: 'words',

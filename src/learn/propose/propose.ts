@@ -13,13 +13,13 @@ import { proposeWords } from './propose-words.ts';
 
 /** Returns the proposals that follow from observations. */
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
-  const { minAnswers, minConfidence } = limits;
+  const { minResponses, minConfidence } = limits;
   const groups = [
     proposeShapes(observations, document),
     proposeTypes(observations, document),
     // Before proposeFields, which appends to the lists that this replaces.
     proposeOptional(observations, document, minConfidence),
-    proposeFields(observations, document, minAnswers),
+    proposeFields(observations, document, minResponses),
     proposeEnvelopes(observations, document),
     proposeWords(observations, document, limits),
     proposePages(observations, document, minConfidence),
@@ -37,7 +37,7 @@ interface MissingMember {
 }
 
 /**
- * Proposes that members which were missing are not required. An overlay cannot remove one text from a list, so each list is
+ * Proposes to make missing members optional. An overlay cannot remove a single string from a list, so each list is
  * replaced once, even if several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {

@@ -18,10 +18,12 @@ interface PathTemplates {
   /** Returns the template of a path. Unknown words are preserved only if the path `exists` on the upstream. */
   readonly of: (path: string, exists: boolean) => string;
   /** Returns true for a path segment that is known in advance. */
-  readonly knows: (word: string) => boolean;
+  readonly isKnown: (word: string) => boolean;
 }
 
-/** Compiles the conversion of paths to templates: `/services/v2/question/118.json` to `/services/v2/question/{id}.json`. */
+/**
+ * Compiles the conversion of paths to templates: `/services/v2/question/118.json` to `/services/v2/question/{id}.json`.
+ */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
   const words = new Set<string>(FIELD_WORDS);
   for (const path of contractPaths)
@@ -35,13 +37,13 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word is the name of a collection, and a word after an id is a part of it. Any other word may be the name
-      // of a person, and clients can make up any path.
+      // The first word names a collection, and a word after an id names a part of the identified object. Any other word
+      // may be a person's name, and clients can invent paths.
       const names = exists && (at === start || ID.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';
     });
     return `/${template.join('/')}${ending}`;
   };
-  return { of, knows: (word) => words.has(word) };
+  return { of, isKnown: (word) => words.has(word) };
 }

@@ -7,7 +7,7 @@ import { addWord, hasVocabulary } from './vocabulary.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Compares a response body with its schema and records what the schema does not describe. */
+/** Compares a response body with its schema and records the values that the schema does not describe. */
 export function sampleBody(
   all: Observations,
   placeSchema: PlaceSchema,
@@ -62,7 +62,7 @@ function sampleMembers(all: Observations, placeSchema: PlaceSchema, value: Membe
   }
 }
 
-/** Returns the path for what is learned about an open place. A component without a type is shared by many places. */
+/** Returns the path of the observations about an open place. A component without a type is shared by many places. */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
 }
@@ -86,7 +86,9 @@ function describedAt({ described }: Observations, path: string): DescribedObject
   return known;
 }
 
-/** Returns true for a body of another type, or without most of its required members: it has a different envelope. */
+/**
+ * Returns true for a body with a different envelope: a body of another type, or one that lacks most required members.
+ */
 function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
   if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;
   const required = new Set(placeSchema.required.map(({ name }) => name));

@@ -1,4 +1,4 @@
-/** A response of a documented operation. */
+/** A response to a request for a documented operation. */
 export interface SampledResponse {
   readonly operation: string;
   readonly status: number;
@@ -15,7 +15,7 @@ export interface SampledResponse {
   readonly json: unknown;
 }
 
-/** A response of an undocumented path. */
+/** A response to a request for an undocumented path. */
 export interface SampledPath {
   readonly method: string;
   readonly path: string;

@@ -1,7 +1,7 @@
 import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 
-/** Compares responses to the same request with and without `wrap` and `v1`. */
+/** Compares the responses to the same request with and without `wrap` and `v1`. */
 interface SwitchComparison {
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number): void;
 }
@@ -9,7 +9,10 @@ interface SwitchComparison {
 /** The maximum number of requests whose response shapes are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/** Creates the comparison. Unless `always` is true, it starts for an operation with the first request that has a switch. */
+/**
+ * Creates the comparison. Unless `always` is true, the comparison of an operation starts with its first request that
+ * has a switch.
+ */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();

@@ -23,7 +23,7 @@ export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): b
   return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
-/** Returns the path that the words belong to: that of the enumeration, if there is one. */
+/** Returns the path of the words: that of the enumeration, if there is one. */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   return sites.find(({ schema }) => schema.enum !== undefined)?.path ?? written.path;
 }
@@ -42,11 +42,11 @@ export function addWord(
   place.quiet += 1;
   place.firstSeenAt ||= context.now;
   place.lastSeenAt = context.now;
-  if (place.mark !== context.answer) {
+  if (place.mark !== context.responseNumber) {
     place.answers += 1;
     place.quietAnswers += 1;
   }
-  place.mark = context.answer;
+  place.mark = context.responseNumber;
   const known = place.words.get(text);
   if (known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || context.isPersonal(text))) {
     place.other += 1;
@@ -55,7 +55,7 @@ export function addWord(
   const word = known ?? { seen: 0, answers: 0, mark: 0 };
   if (known === undefined) place.quiet = place.quietAnswers = 0;
   word.seen += 1;
-  if (word.mark !== context.answer) word.answers += 1;
-  word.mark = context.answer;
+  if (word.mark !== context.responseNumber) word.answers += 1;
+  word.mark = context.responseNumber;
   place.words.set(text, word);
 }

@@ -6,14 +6,17 @@ import { textForm } from './text-form.ts';
 /** The context in which values are added to shapes. */
 export interface SampleContext {
   /** The number of this response, so that each place counts it once. */
-  readonly answer: number;
-  /** False if the caller chose the fields: a missing field then means nothing. */
+  readonly responseNumber: number;
+  /** False if the caller chose the fields, in which case a missing field means nothing. */
   readonly complete: boolean;
-  /** How many more shapes may be stored. */
+  /** The number of further shapes that may be stored, and the number of shapes that were not. */
   readonly budget: { left: number; dropped: number };
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Remembers the value of a personal field while the process runs, to recognize the names of people among field names. */
+  /**
+   * Remembers the value of a personal field while the process runs, so that people's names are recognized among field
+   * names.
+   */
   readonly remember: (text: string) => void;
   /** Returns true for a name that was the value of a personal field. */
   readonly isPersonal: (text: string) => boolean;
@@ -28,8 +31,8 @@ export function addValue(shape: Shape, value: unknown, context: SampleContext, d
   shape.seen += 1;
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
-  if (shape.mark !== context.answer) {
-    shape.mark = context.answer;
+  if (shape.mark !== context.responseNumber) {
+    shape.mark = context.responseNumber;
     shape.answers += 1;
   }
   if (value === null) shape.nulls += 1;
@@ -41,7 +44,7 @@ export function addValue(shape: Shape, value: unknown, context: SampleContext, d
 }
 
 function addNumber(shape: Shape, value: number): void {
-  // Numbers beyond 64 bits are not integers for a contract.
+  // A contract cannot describe larger numbers as integers of 64 bits.
   if (!Number.isInteger(value) || Math.abs(value) > 2 ** 63) {
     shape.fractions += 1;
     return;
@@ -80,10 +83,10 @@ function addObject(
 }
 
 /** Counts one complete object. */
-export function countObject(counts: ObjectCounts, { answer }: SampleContext): void {
+export function countObject(counts: ObjectCounts, { responseNumber }: SampleContext): void {
   counts.seen += 1;
-  if (counts.mark !== answer) counts.answers += 1;
-  counts.mark = answer;
+  if (counts.mark !== responseNumber) counts.answers += 1;
+  counts.mark = responseNumber;
 }
 
 /** Adds one member of an object under its name, or without the name if it may be personal. */

@@ -4,7 +4,7 @@ import { emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts
 /** Decides which names of undocumented fields may be shown. */
 export interface RedactOptions {
   /** The minimum number of distinct responses with a field before its name is shown. */
-  readonly minAnswers: number;
+  readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
   /** Returns true for the name of any field in the contract: such a name is not personal. */
   readonly isDocumented: (name: string) => boolean;
@@ -17,7 +17,7 @@ const MAP_PRESENCE = 0.3;
 const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
-/** Returns a copy that may be stored, without names that are too rare or may be personal. */
+/** Returns a copy that can be stored safely, without names that are too rare or may be personal. */
 export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
   return {
     ...shape,
@@ -30,15 +30,15 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 }
 
 /**
- * Returns a copy of the member counts of objects that may be stored. `holder` is the name of the field that contains the
- * objects; undefined for objects that the contract describes, which are not maps.
+ * Returns a copy of the objects' member counts that can be stored safely. `holder` is the name of the field that
+ * contains the objects; undefined for objects that the contract describes, which are not maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
   redacted.seen = counts.seen;
   redacted.answers = counts.answers;
   redacted.nameless = counts.nameless;
-  redacted.map = counts.map || isMap(counts) || (holder !== undefined && readsLikeMap(counts, holder, options));
+  redacted.map = counts.map || isMap(counts) || (holder !== undefined && mayBeMap(counts, holder, options));
   redacted.rest = counts.rest && redactShape(counts.rest, options);
   redacted.rare = counts.rare && redactShape(counts.rare, options);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
@@ -46,15 +46,15 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // Among keys that are data, a member with values of the same types is another such key, whatever its name. In a record
-    // with only a few such keys, a member that is always present is a field.
+    // Among keys that are data, a member with values of the same types is another such key, regardless of its name. In
+    // a record with only a few such keys, a member that is always present is a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
-    const nobodys = options.isDocumented(name) && !redacted.map;
-    if (!nobodys && (redacted.map || alike || options.isPersonal(name))) {
+    const isField = options.isDocumented(name) && !redacted.map;
+    if (!isField && (redacted.map || alike || options.isPersonal(name))) {
       redacted.nameless += field.shape.seen;
       redacted.rest = mergeShapes(redacted.rest, shape);
-    } else if (field.shape.answers < options.minAnswers) redacted.rare = mergeShapes(redacted.rare, shape);
+    } else if (field.shape.answers < options.minResponses) redacted.rare = mergeShapes(redacted.rare, shape);
     else redacted.fields.set(name, { present: field.present, shape });
   }
   return redacted;
@@ -80,11 +80,11 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns true if the member names may be names of people: single words of which none is always present, or members of a
- * field with a name such as `votesBy`, in both cases with values of the same types. A map is also correct if the names turn
- * out to be fields.
+ * Returns true if the member names may be names of people: single words of which none is always present, or members of
+ * a field with a name such as `votesBy`. In both cases, the values have the same types. A map is also correct if the
+ * names turn out to be field names.
  */
-function readsLikeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
+function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];
   const [first] = all;
   if (first === undefined || all.some(([name]) => isDocumented(name))) return false;

@@ -44,11 +44,11 @@ export interface ObjectCounts {
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored; undefined until the shape is redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names for a record: the objects are maps, whose keys are data. */
+  /** True if there were too many names for a record. The objects are then maps, whose keys are data. */
   map: boolean;
 }
 
-/** The values at one place of responses: types, counts and forms, never the values themselves. */
+/** The values at one place in responses: types, counts and forms, but never the values themselves. */
 export interface Shape {
   seen: number;
   /** Number of distinct responses. */

@@ -1,4 +1,4 @@
-/** The form of a text, which describes it without showing it. */
+/** The form of a text, which describes the text without revealing it. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
 /** The forms in the order in which they are tested. */

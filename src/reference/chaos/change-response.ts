@@ -8,7 +8,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Changes the first item of a list, or the object itself if it is not a list; an empty list stays unchanged. */
+/** Changes the first item of a list, or the object itself if it is not a list. An empty list remains unchanged. */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];
@@ -44,7 +44,7 @@ const DRIFTS: Partial<Readonly<Record<ChaosName, Drift>>> = {
   'wrong-type': (value, parameter) =>
     changeFirst(value, (item) => {
       const field = fieldToChange(item, parameter);
-      // A projection may have removed the field; adding it back would be a different kind of drift.
+      // A projection may have removed the field, and adding it back would be a different kind of drift.
       return field in item ? { ...item, [field]: withOtherType(item[field]) } : item;
     }),
   'extra-field': (value, parameter) =>

@@ -7,10 +7,11 @@ export const CHAOS_EFFECTS = {
   malformed: 'sends JSON that does not parse',
   html: 'sends a servlet container’s HTML page; parameter: status (default 401)',
   'content-type': 'sends the correct body with the wrong type; parameter: the type (default text/plain)',
-  'missing-field': 'omits a field of the first item; parameter: the field (default id, or else the first)',
-  'wrong-type': 'changes the type of a field of the first item; parameter: the field (default id, or else the first)',
+  'missing-field': 'omits a field of the first item; parameter: the field (default id, otherwise the first field)',
+  'wrong-type':
+    'changes the type of a field of the first item; parameter: the field (default id, otherwise the first field)',
   'extra-field': 'adds a field to the first item; parameter: the field (default unexpectedField)',
-  'wrong-envelope': 'sends a list without its envelope, anything else inside {data}',
+  'wrong-envelope': 'sends a list without its envelope, and any other body inside {data}',
   drift:
     'one of the four above, chosen per response; parameter: one of them with its own parameter (drift:wrong-type:title)',
   'error-in-200': 'responds with 200 and an error in the body; parameter: permission for the permission message',

@@ -8,17 +8,20 @@ export interface ChaosRule {
   readonly parameter?: string;
   /** An operation number, or a pattern for path and query; absent for every request. */
   readonly target?: number | RegExp;
-  /** The share of matching requests that are affected, above 0 and up to 1. */
+  /** The share of matching requests that are affected, greater than 0 and at most 1. */
   readonly share: number;
 }
 
 /** Selects the rules that apply to a request. */
 export interface ChaosPlan {
-  /** Returns the rules for this request in the order of configuration; `url` is path and query below the base path. */
+  /** Returns the rules for a request in the configured order; `url` is the path and the query below the base path. */
   readonly draw: (operation: number | undefined, url: string) => readonly ChaosRule[];
 }
 
-/** Creates a plan. Each rule counts its own matching requests: the same seed and requests affect the same requests. */
+/**
+ * Creates a plan. Each rule counts its own matching requests, so the same seed and the same requests produce the same
+ * chaos.
+ */
 export function createChaosPlan(rules: readonly ChaosRule[], seed: number): ChaosPlan {
   const seeded = rules.map((rule, index) => ({ rule, random: createSeededRandom(seed * 31 + index + 1) }));
   return {

@@ -27,16 +27,16 @@ function parameterProblem(name: ChaosName, parameter: string): string | undefine
   if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
   const range = NUMERIC.get(name);
   if (range !== undefined) {
-    const fits = /^\d{1,9}$/.test(parameter) && Number(parameter) >= range.least && Number(parameter) <= range.most;
-    return fits
+    const isValid = /^\d{1,9}$/.test(parameter) && Number(parameter) >= range.least && Number(parameter) <= range.most;
+    return isValid
       ? undefined
-      : `${name} needs a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
+      : `${name} requires a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
   }
   if (name === 'drift') return `the parameter of drift must be one of ${DRIFT_KINDS.join(', ')}`;
   if (name === 'error-in-200' && parameter !== 'permission') return 'the only parameter of error-in-200 is permission';
-  // A header cannot carry line breaks or characters outside Latin-1.
+  // A header cannot contain line breaks or characters outside Latin-1.
   const printable = /^[\x20-\x7e]+$/.test(parameter);
-  return printable ? undefined : `the parameter of ${name} must be printable ASCII and not empty`;
+  return printable ? undefined : `the parameter of ${name} must be printable ASCII and must not be empty`;
 }
 
 function parseTarget(text: string): number | RegExp | string {
@@ -67,7 +67,7 @@ function parseRule(text: string): ChaosRule | string {
   if (problem !== undefined) return problem;
   const percent = shareText === undefined ? 100 : /^\d{1,3}(\.\d{1,6})?$/.test(shareText) ? Number(shareText) : 0;
   if (percent <= 0 || percent > 100)
-    return `the share must be a percentage above 0 and up to 100, not ${JSON.stringify(shareText)}`;
+    return `the share must be a percentage greater than 0 and at most 100, not ${JSON.stringify(shareText)}`;
   const target = targetText === undefined ? undefined : parseTarget(targetText);
   if (typeof target === 'string') return target;
   return {

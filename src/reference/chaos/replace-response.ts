@@ -14,7 +14,7 @@ const REPLACEMENTS: Partial<Readonly<Record<ChaosName, Replacement>>> = {
     kind === 'permission' ? { ...missingPermission(), status: 200 } : plainError(200, 'An internal error occurred.'),
 };
 
-/** Returns the response that replaces running the operation, from the first rule that has one, or undefined. */
+/** Returns the response that the first matching rule sends instead of running the operation, or undefined. */
 export function replacementResponse(rules: readonly ChaosRule[]): LegacyResponse | undefined {
   for (const { name, parameter } of rules) {
     const response = REPLACEMENTS[name]?.(parameter);
@@ -53,7 +53,7 @@ export function writeWithChaos(
     return;
   }
   writeHead(response, written);
-  // Wait until the bytes are flushed: otherwise the client would receive no body at all.
+  // Wait until the bytes are flushed; otherwise, the client would not receive any part of the body.
   const sent = written.body.subarray(0, bytesToSend(written.body, truncation.parameter));
   response.write(sent, () => response.socket?.destroy());
 }

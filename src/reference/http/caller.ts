@@ -4,7 +4,7 @@ import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import type { Sql, UserRow } from '../store/sql.ts';
 import { badCredential, missingCredential, missingPermission, refuse } from './errors.ts';
 
-/** The caller as the legacy server sees it; `id` 0 is the anonymous caller. */
+/** The caller of a request; `id` is 0 for an anonymous caller. */
 export interface Caller {
   readonly id: number;
   readonly username: string;
@@ -16,7 +16,7 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/** The permission names of the legacy role editor that guard an operation (specification, Authentication). */
+/** The names of the permissions in the legacy role editor that operations require (specification, Authentication). */
 const PERMISSIONS = [
   'View the questions list',
   'View the question page',
@@ -69,23 +69,23 @@ const ROLES = {
 export type RoleName = keyof typeof ROLES;
 
 /** Refuses an anonymous caller with 401 and a challenge. */
-export function demandCredential(caller: Caller): void {
+export function requireCredential(caller: Caller): void {
   if (caller.anonymous) refuse(missingCredential());
 }
 
-/** Refuses a caller who lacks one of the permissions as the legacy server does: 401 with the permission message. */
-export function demandPermissions(caller: Caller, ...permissions: readonly Permission[]): void {
+/** Refuses a caller who lacks one of the permissions like the legacy server, with 401 and the permission message. */
+export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());
 }
 
 /** Refuses a caller who is neither an administrator nor a super user. */
-export function demandAdministrator(caller: Caller): void {
-  demandCredential(caller);
+export function requireAdministrator(caller: Caller): void {
+  requireCredential(caller);
   if (!caller.admin && !caller.superuser) refuse(missingPermission());
 }
 
 /** Refuses a caller who is not a member of the group. */
-export function demandGroup(caller: Caller, group: string): void {
+export function requireGroup(caller: Caller, group: string): void {
   if (!caller.groups.includes(group)) refuse(missingPermission());
 }
 
@@ -93,8 +93,8 @@ function userOfBasic(sql: Sql, authorization: string): UserRow | undefined {
   const credentials = parseBasicCredentials(authorization);
   if (credentials === undefined) return undefined;
   const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', credentials.name);
-  const given = passwordHash(user?.id ?? 0, credentials.password);
-  const matches = timingSafeEqual(Buffer.from(given), Buffer.from(user?.password_hash ?? passwordHash(0, '\0')));
+  const hash = passwordHash(user?.id ?? 0, credentials.password);
+  const matches = timingSafeEqual(Buffer.from(hash), Buffer.from(user?.password_hash ?? passwordHash(0, '\0')));
   return matches ? user : undefined;
 }
 
@@ -118,7 +118,7 @@ export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   return loadCaller(sql, user);
 }
 
-/** The caller without a credential, who has the anonymous role only. */
+/** The caller without a credential, who has only the anonymous role. */
 const ANONYMOUS_CALLER: Caller = {
   id: 0,
   username: '',
@@ -150,7 +150,10 @@ function loadCaller(sql: Sql, user: UserRow): Caller {
   };
 }
 
-/** Returns the hash of a demo password, salted with the user's id. It is deliberately fast: these passwords are public. */
+/**
+ * Returns the hash of a demo password, salted with the user's id. It is deliberately fast, because these passwords are
+ * public.
+ */
 export function passwordHash(userId: number, password: string): string {
   return createHash('sha256').update(`${userId}:${password}`).digest('hex');
 }

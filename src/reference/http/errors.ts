@@ -7,8 +7,7 @@ export function plainError(status: number, message: string): LegacyResponse {
   return jsonResponse({ error: message }, status);
 }
 
-/**
- * Returns the response to a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an HTML
+/** Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an HTML
  * line break (field facts, grade D).
  */
 export function missingPermission(): LegacyResponse {

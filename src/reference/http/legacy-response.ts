@@ -1,4 +1,4 @@
-/** The body of a response: JSON as a value (which chaos can change), an HTML page, raw bytes, or nothing. */
+/** The body of a response: a JSON value (which chaos can change), an HTML page, raw bytes, or empty. */
 type LegacyPayload =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'html'; readonly text: string }
@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** Returns the third error shape: a servlet container's HTML page at a `.json` address (field facts, grade D). */
+/** Returns the third error shape: a servlet container's HTML page at a `.json` path (field facts, grade D). */
 export function htmlErrorPage(
   status: number,
   message: string,

@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 import { invalidId, notFound, plainError, refuse } from './errors.ts';
 import type { LegacyResponse } from './legacy-response.ts';
 
-/** A request as an operation sees it: authenticated, with decoded path parameters and parsed body. */
+/** A request as passed to an operation: authenticated, with decoded path parameters and a parsed body. */
 export interface LegacyRequest {
   readonly caller: Caller;
   readonly query: URLSearchParams;
@@ -17,7 +17,7 @@ export interface LegacyRequest {
 export interface LegacyRoute {
   readonly operation?: number;
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** Express path below the base path. */
+  /** The Express path below the base path. */
   readonly path: string;
   readonly respond: (request: LegacyRequest, context: ReferenceContext) => LegacyResponse | Promise<LegacyResponse>;
 }
@@ -33,10 +33,10 @@ function parseBody(bytes: unknown): unknown {
 
 /** Converts an Express request with a raw body to a LegacyRequest. The body is parsed when an operation reads it. */
 export function readRequest(request: Request, caller: Caller): LegacyRequest {
-  const question = request.url.indexOf('?');
+  const mark = request.url.indexOf('?');
   return {
     caller,
-    query: new URLSearchParams(question < 0 ? '' : request.url.slice(question + 1)),
+    query: new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1)),
     get body() {
       return parseBody(request.body as unknown);
     },

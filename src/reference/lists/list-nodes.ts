@@ -4,19 +4,19 @@ import type { NodeRow, Sql, SqlValue } from '../store/sql.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
-/** How one route lists nodes. */
+/** The list of nodes that a route returns. */
 interface NodeListing {
   readonly types: readonly string[];
   /** An additional condition, for example on the parent. */
   readonly condition?: SqlCondition;
-  /** Used when the requested sort is absent or unknown; '' means oldest first. */
+  /** The sort order if the requested one is absent or unknown; '' means oldest first. */
   readonly defaultSort: 'active' | '';
   readonly toItem: (sql: Sql, node: NodeRow, caller: LegacyRequest['caller']) => Record<string, unknown>;
 }
 
 const PAGES = { firstPage: 1, size: 15 } as const;
 
-/** Returns one page of the nodes that the caller may see, filtered, sorted and projected, in the envelope. */
+/** Returns one page of the nodes that the caller may see in the envelope, filtered, sorted and projected. */
 export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing): Record<string, unknown> {
   const { query, caller } = request;
   const conditions: SqlCondition[] = [
@@ -91,7 +91,7 @@ function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** `spaceId`, or `space`, which older clients send. */
+/** `spaceId`, or `space` as sent by older clients. */
 function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];
@@ -132,5 +132,5 @@ const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['reportCount', 'n.reports DESC'],
 ]);
 
-/** The sort names that a node list shows in `sorts`. */
+/** The sort names that node lists contain in `sorts`. */
 export const NODE_SORT_NAMES: readonly string[] = [...NODE_SORTS.keys()];

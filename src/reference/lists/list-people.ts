@@ -38,7 +38,7 @@ interface FollowRow extends UserRow {
   readonly followed_at: number;
 }
 
-/** The target of followers. */
+/** A followed node or topic. */
 interface Followed {
   readonly kind: 'node' | 'topic';
   readonly id: number;
@@ -58,7 +58,7 @@ function flag(query: URLSearchParams, name: string, fallback: boolean): boolean 
   return value === 'true' || (value !== 'false' && fallback);
 }
 
-/** Renders a follow relation. The specification does not show its fields, so they are our choice. */
+/** Renders a follow relation. The specification does not show its fields, so these are our choice. */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
     id: row.follow_id,
@@ -72,7 +72,7 @@ function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<
 }
 
 /**
- * Returns one page of followers, counted from page 0: users, or follow relations with `details=true`. `active=false`
+ * Returns one page of followers: users, or follow relations with `details=true`. The first page is 0. `active=false`
  * includes inactive followers.
  */
 export function listFollowers(sql: Sql, request: LegacyRequest, followed: Followed): Record<string, unknown> {

@@ -18,7 +18,7 @@ function integer(text: string | null): number | undefined {
 
 /**
  * Reads `page` and `pageSize`. A value that is not a number counts as absent, page 0 of a one-based list is its first
- * page, and the page size is unlimited, as no maximum is documented.
+ * page, and the page size is unlimited, because no maximum is documented.
  */
 export function readPageRequest(query: URLSearchParams, defaults: PageDefaults): PageRequest {
   const requested = integer(query.get('pageSize'));
@@ -37,7 +37,9 @@ interface ListPage {
   readonly items: readonly unknown[];
 }
 
-/** Returns the list envelope. A page past the last one is empty, as clients request pages 1 to 5 without checking. */
+/**
+ * Returns the list envelope. A page past the last one is empty, because clients request pages 1 to 5 without checking.
+ */
 export function toPagedList(page: ListPage): Record<string, unknown> {
   return {
     name: '',

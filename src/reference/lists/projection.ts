@@ -26,7 +26,7 @@ export function readProjection(query: URLSearchParams): Projection {
   };
 }
 
-/** Returns whether the projection names a field that is not shown by default. */
+/** Returns true if the projection names a field that is not shown by default. */
 function includes(projection: Projection, field: string): boolean {
   return [...projection.include, ...projection.includeOnly].includes(field);
 }
@@ -37,18 +37,18 @@ function isPlain(value: unknown): value is Json {
 }
 
 /** Returns the paths below `key`: undefined if no path names it, an empty list if one names it as a whole. */
-function below(key: string, wanted: readonly string[]): string[] | undefined {
-  const named = wanted.filter((path) => path === key || path.startsWith(`${key}.`));
+function below(key: string, selected: readonly string[]): string[] | undefined {
+  const named = selected.filter((path) => path === key || path.startsWith(`${key}.`));
   if (named.length === 0) return undefined;
   return named.includes(key) ? [] : named.map((path) => path.slice(key.length + 1));
 }
 
-function pick(value: unknown, wanted: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => pick(item, wanted));
+function pick(value: unknown, selected: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => pick(item, selected));
   if (!isPlain(value)) return value;
   const picked: Json = {};
   for (const [key, field] of Object.entries(value)) {
-    const rest = below(key, wanted);
+    const rest = below(key, selected);
     if (rest !== undefined) picked[key] = rest.length === 0 ? field : pick(field, rest);
   }
   return picked;
@@ -78,7 +78,9 @@ const EXTRAS = [
   ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
 ] as const;
 
-/** Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never do. */
+/**
+ * Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never do.
+ */
 export function withExtraFields(
   sql: Sql,
   item: Record<string, unknown>,

@@ -1,4 +1,4 @@
-import { demandCredential, demandGroup, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requireGroup, requirePermissions } from '../http/caller.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
@@ -9,15 +9,17 @@ import { toAction } from '../render/to-action.ts';
 import { cancelAction, favoriteCount, recordAction } from '../store/nodes.ts';
 import type { ActionRow } from '../store/sql.ts';
 
-/** Operation 7: the action log, newest first. A `moreResults` value sent as a parameter requests older actions. */
+/**
+ * Operation 7: the action log, newest first. A client requests older actions by sending `moreResults` as a parameter.
+ */
 export const listActions: LegacyRoute = {
   operation: 7,
   method: 'GET',
   path: '/services/v2/action.json',
   respond: ({ caller, query }, context) => {
-    demandCredential(caller);
-    demandPermissions(caller, 'View analytics');
-    demandGroup(caller, 'Super Users');
+    requireCredential(caller);
+    requirePermissions(caller, 'View analytics');
+    requireGroup(caller, 'Super Users');
     const page = readPageRequest(query, { firstPage: 1, size: 20 });
     const olderThan = /^\d{1,15}$/.exec(query.get('moreResults') ?? '')?.[0];
     const rows = context.sql.all<ActionRow>(
@@ -36,8 +38,8 @@ const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wiki
   ORDER BY acted_at DESC, id DESC LIMIT 1`;
 
 /**
- * Operation 12: makes the node an ordinary one again and cancels its `wikified` action. If the node is not a community
- * wiki, the response is an HTML page with status 401, as on the legacy server.
+ * Operation 12: turns a community wiki into an ordinary node and cancels its `wikified` action. If the node is not a
+ * community wiki, the response is an HTML page with status 401, as on the legacy server.
  */
 export const cancelWiki: LegacyRoute = {
   operation: 12,
@@ -45,7 +47,7 @@ export const cancelWiki: LegacyRoute = {
   path: '/services/v2/node/:nodeId/cancelwiki.json',
   respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
-    demandCredential(caller);
+    requireCredential(caller);
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
     if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
@@ -67,8 +69,8 @@ export const unmarkFavorite: LegacyRoute = {
   path: '/services/v2/node/:nodeId/unmarkfavorite.json',
   respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
-    demandCredential(caller);
-    demandPermissions(caller, 'Mark as favorite', 'View the question page');
+    requireCredential(caller);
+    requirePermissions(caller, 'Mark as favorite', 'View the question page');
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const action = sql.transaction(() => {
       const text = 'DELETE FROM favorites WHERE user_id = ? AND node_id = ? RETURNING action_id AS id';

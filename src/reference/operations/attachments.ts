@@ -1,4 +1,4 @@
-import { demandCredential } from '../http/caller.ts';
+import { requireCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
@@ -14,7 +14,7 @@ export const copyAttachments: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/issuetracker/node/:nodeId/issue/:issueId/attachments.json',
   respond: async ({ caller, param }, { sql, trackerUrl }) => {
-    demandCredential(caller);
+    requireCredential(caller);
     if (!caller.permissions.has('Add attachments to issues')) refuse(plainError(403, FORBIDDEN));
     const nodeId = readPathId(param('nodeId'), 'node id');
     const issueId = readPathId(param('issueId'), 'issue id');

@@ -1,5 +1,5 @@
 import { decideVisibility, readCommentDraft, setVisibility } from '../comment-visibility.ts';
-import { demandCredential, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { missingPermission, refuse } from '../http/errors.ts';
 import { findNode, visibleNodes } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
@@ -16,7 +16,7 @@ export const getComment: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/comment/:commentId.json',
   respond: ({ caller, query, param }, { sql }) => {
-    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    requirePermissions(caller, 'View answers in the question page', 'View the question page');
     const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
     return jsonResponse(project(toNode(sql, comment, caller), readProjection(query)));
   },
@@ -29,7 +29,7 @@ export const listNodeComments: LegacyRoute = {
   path: '/services/v2/node/:nodeId/comment.json',
   respond: (request, { sql }) => {
     const { caller } = request;
-    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    requirePermissions(caller, 'View answers in the question page', 'View the question page');
     const node = findNode(sql, readPathId(request.param('nodeId'), 'node id'), caller);
     const visible = visibleNodes(caller);
     const rows = sql.all<NodeRow>(
@@ -49,7 +49,7 @@ export const listAnswerComments: LegacyRoute = {
   path: '/services/v2/answer/:answerId/comment.json',
   respond: (request, { sql }) => {
     const { caller } = request;
-    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    requirePermissions(caller, 'View answers in the question page', 'View the question page');
     const answer = findNode(sql, readPathId(request.param('answerId'), 'answer id'), caller, 'answer');
     const condition = { text: 'n.parent_id = ?', values: [answer.id] };
     return jsonResponse(listNodes(sql, request, { types: ['comment'], condition, defaultSort: '', toItem: toNode }));
@@ -61,8 +61,8 @@ export const createComment: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/node/:nodeId/comment.json',
   respond: ({ caller, param, body: sent }, { sql, clock, url }) => {
-    demandCredential(caller);
-    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    requireCredential(caller);
+    requirePermissions(caller, 'View answers in the question page', 'View the question page');
     const parent = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const draft = readCommentDraft(sent, 'with body');
     const visibility = decideVisibility(sql, caller, draft, { parent });
@@ -81,13 +81,16 @@ export const createComment: LegacyRoute = {
   },
 };
 
-/** Comment write (inferred): changes a comment's body or visibility. Only the author may edit one that is not a wiki. */
+/**
+ * Comment write (inferred): changes a comment's body or visibility. Only the author may edit a comment that is not a
+ * wiki.
+ */
 export const updateComment: LegacyRoute = {
   method: 'PUT',
   path: '/services/v2/comment/:commentId.json',
   respond: ({ caller, param, body }, { sql, clock }) => {
-    demandCredential(caller);
-    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    requireCredential(caller);
+    requirePermissions(caller, 'View answers in the question page', 'View the question page');
     const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
     if (comment.wiki === 0 && comment.author_id !== caller.id) refuse(missingPermission());
     const draft = readCommentDraft(body, 'any part');

@@ -1,5 +1,5 @@
 import { findCsvUsers, parseGdprCsv, toGdprJob } from '../gdpr-jobs.ts';
-import { demandAdministrator, demandCredential } from '../http/caller.ts';
+import { requireAdministrator, requireCredential } from '../http/caller.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
@@ -17,7 +17,7 @@ export const uploadGdprFile: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/users/gdpr/upload.json',
   respond: ({ caller, body }, { sql, clock }) => {
-    demandAdministrator(caller);
+    requireAdministrator(caller);
     const csv = parseGdprCsv(contentOf(body));
     if ('problem' in csv) refuse(plainError(400, csv.problem));
     const userIds = findCsvUsers(sql, csv.rows);
@@ -38,7 +38,7 @@ export const getGdprJob: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/jobs/gdpr/:jobId.json',
   respond: ({ caller, param }, context) => {
-    demandCredential(caller);
+    requireCredential(caller);
     const id = readPathId(param('jobId'), 'job id');
     const job = context.sql.get<GdprJobRow>('SELECT * FROM gdpr_jobs WHERE id = ?', id);
     if (job === undefined) refuse(notFound());

@@ -1,4 +1,4 @@
-import { demandPermissions } from '../http/caller.ts';
+import { requirePermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
@@ -11,7 +11,7 @@ export const listQuestions: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/question.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, 'View the questions list');
+    requirePermissions(request.caller, 'View the questions list');
     return jsonResponse(listNodes(sql, request, { types: ['question'], defaultSort: 'active', toItem: toNode }));
   },
 };
@@ -22,7 +22,7 @@ export const listArticles: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/article.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, 'View list kbentry');
+    requirePermissions(request.caller, 'View list kbentry');
     return jsonResponse(listNodes(sql, request, { types: ['kbentry'], defaultSort: 'active', toItem: toNode }));
   },
 };
@@ -33,7 +33,7 @@ export const listIdeas: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/idea.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, 'View list idea');
+    requirePermissions(request.caller, 'View list idea');
     return jsonResponse(listNodes(sql, request, { types: ['idea'], defaultSort: 'active', toItem: toIdea }));
   },
 };

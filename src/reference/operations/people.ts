@@ -1,4 +1,4 @@
-import { demandCredential, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { notFound, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
@@ -11,8 +11,8 @@ export const listGroupUsers: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/group/:groupId/user.json',
   respond: (request, { sql }) => {
-    demandCredential(request.caller);
-    demandPermissions(request.caller, 'Edit users and groups');
+    requireCredential(request.caller);
+    requirePermissions(request.caller, 'Edit users and groups');
     const id = readPathId(request.param('groupId'), 'group id');
     if (sql.get('SELECT 1 FROM groups WHERE id = ?', id) === undefined) refuse(notFound());
     const members = 'u.id IN (SELECT user_id FROM group_members WHERE group_id = ?)';
@@ -26,7 +26,7 @@ export const listTopicFollowers: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/topic/:topicId/followers.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, 'View users list');
+    requirePermissions(request.caller, 'View users list');
     const id = readPathId(request.param('topicId'), 'topic id');
     if (sql.get('SELECT 1 FROM topics WHERE id = ?', id) === undefined) refuse(notFound());
     return jsonResponse(listFollowers(sql, request, { kind: 'topic', id, type: 'topic' }));
@@ -39,7 +39,7 @@ export const listNodeFollowers: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/node/:nodeId/followers.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, 'View users list');
+    requirePermissions(request.caller, 'View users list');
     const node = findNode(sql, readPathId(request.param('nodeId'), 'node id'), request.caller);
     return jsonResponse(listFollowers(sql, request, { kind: 'node', id: node.id, type: node.type }));
   },
@@ -54,7 +54,7 @@ export const listExpertise: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/user/:userId/expertise.json',
   respond: (request, { sql }) => {
-    demandPermissions(request.caller, "View user's profile");
+    requirePermissions(request.caller, "View user's profile");
     const id = readPathId(request.param('userId'), 'user id');
     if (sql.get('SELECT 1 FROM users WHERE id = ?', id) === undefined) refuse(notFound());
     return jsonResponse(listTopics(sql, request, { text: ANSWERED, values: [id] }));

@@ -5,7 +5,7 @@ import { visibleNodes } from './visible-nodes.ts';
 
 const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
 
-/** Returns whether a node type is a kind of comment. */
+/** Returns true for the types of comments. */
 export function isComment(type: string): boolean {
   return COMMENT_TYPES.has(type);
 }
@@ -19,7 +19,7 @@ export function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }
 
-/** Renders the attachments of a node. The specification does not show their fields, so they are our choice. */
+/** Renders the attachments of a node. The specification does not show their fields, so these are our choice. */
 export function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
   return rows.map((row) => ({
@@ -69,13 +69,12 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Returns a value that is serialized as the given JSON text, so that integers beyond 2^53 keep all digits. */
+/** Returns a value that is serialized as the given JSON text, so that integers beyond 2^53 retain all digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }
 
-/** Returns the elements of a flat JSON array of integers as raw values. */ function rawIntegers(
-  arrayText: string,
-): unknown[] {
+/** Returns the elements of a flat JSON array of integers as raw values. */
+function rawIntegers(arrayText: string): unknown[] {
   return (arrayText.match(/\d+/g) ?? []).map(rawJson);
 }

@@ -14,14 +14,14 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // The specification shows it in some responses only (Node).
+    // The specification shows this field only in some responses (Node).
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }
 
 /**
- * Renders an idea as the idea list shows it: a string id, `plug` instead of `slug`, topics as names, null parents, and no
- * view or vote counts.
+ * Renders an idea as shown in the idea list: a string id, `plug` instead of `slug`, topics as names, null parents, and
+ * no view or vote counts.
  */
 export function toIdea(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);

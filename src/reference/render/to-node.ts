@@ -7,7 +7,9 @@ import { authorSummary } from './to-user.ts';
 
 const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
 
-/** Renders a node as all lists except the idea list show it, without the ids of children that the caller may not see. */
+/**
+ * Renders a node as shown in all lists except the idea list, without the ids of children that the caller may not see.
+ */
 export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);
   const titled = TITLED.has(node.type);

@@ -2,7 +2,7 @@ import type { Sql, TopicRow } from '../store/sql.ts';
 import { authorSummary } from './to-user.ts';
 import { toFormattedDate } from './text.ts';
 
-/** Renders a topic as nodes embed it, without the ids of its children and parents. */
+/** Renders a topic as embedded in nodes, without the ids of its children and parents. */
 export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   return {
     id: topic.id,
@@ -14,7 +14,7 @@ export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   };
 }
 
-/** Renders a topic as topic lists show it, with the ids of its children and parents. */
+/** Renders a topic as shown in topic lists, with the ids of its children and parents. */
 export function toListedTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   const children = sql.all<{ id: number }>('SELECT id FROM topics WHERE parent_id = ? ORDER BY id', topic.id);
   return {

@@ -2,15 +2,16 @@ import type { Caller } from '../http/caller.ts';
 import { missingPermission, notFound, refuse } from '../http/errors.ts';
 import type { NodeRow, Sql, SqlValue } from '../store/sql.ts';
 
-/** A condition of a WHERE clause with its bound values. */
+/** A condition in a WHERE clause, with its bound values. */
 export interface SqlCondition {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 /**
- * Returns the condition on nodes `n` that the caller may see: public nodes, and private comments for their author, their
- * recipients, members of recipient groups, administrators, and the moderators or original poster that the option names.
+ * Returns the condition on nodes `n` that the caller may see: public nodes, and private comments for their author,
+ * their recipients, members of recipient groups, administrators, and the moderators or the original poster if the
+ * option names them.
  */
 export function visibleNodes(caller: Caller): SqlCondition {
   if (caller.admin || caller.superuser) return { text: '1 = 1', values: [] };
@@ -25,8 +26,8 @@ export function visibleNodes(caller: Caller): SqlCondition {
 }
 
 /**
- * Finds a node of one of the types, or of any type if none is given. Refuses with 404 if it does not exist, and with the
- * permission error if the caller may not see it.
+ * Finds a node of one of the types, or of any type if none is given. Refuses with 404 if it does not exist, and with
+ * the permission error if the caller may not see it.
  */
 export function findNode(sql: Sql, id: number, caller: Caller, ...types: readonly string[]): NodeRow {
   const node = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', id);

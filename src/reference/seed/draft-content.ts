@@ -12,9 +12,9 @@ type RootType = 'question' | 'idea' | 'kbentry';
 function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question is by alice, so that the rule about own nodes can be tested.
+  // Every fourth wiki question belongs to alice, so that the rule about own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // The last month has no new questions, so that their answers and comments fit before SEED_END.
+  // There are no new questions in the last months, so that their answers and comments precede SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -64,7 +64,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   const roots = (type: RootType) =>
     Array.from({ length: COUNTS[type] }, (_, index) => draftRoot(random, ids, type, index));
   const [questions, ideas, articles] = [roots('question'), roots('idea'), roots('kbentry')];
-  // A quarter of the questions have no answer.
+  // A quarter of the questions have no answers.
   const answerable = questions.filter((_, index) => index % 4 !== 1);
   const answers = Array.from({ length: COUNTS.answer }, () => draftAnswer(random, ids, random.pick(answerable)));
   const comments = draftComments(random, ids, { questions, answers, ideas, articles }, COUNTS.comment);
@@ -72,7 +72,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not change the thread, as that would reveal it.
+    // Private activity does not change the thread, because that would reveal it.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -81,7 +81,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   return nodes;
 }
 
-/** The nodes that seeded comments belong to. */
+/** The nodes that seeded comments can belong to. */
 interface Commentable {
   readonly questions: readonly NodeDraft[];
   readonly answers: readonly NodeDraft[];
@@ -91,7 +91,7 @@ interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// moderator, alice and bob: each receives enough private comments to test with.
+// moderator, alice and bob: each of them receives enough private comments for tests.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
@@ -141,9 +141,9 @@ function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, coun
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
     draftComment(random, ids, random.pick(random.pick(parents)), index),
   );
-  const secret = comments.filter(({ visibility }) => visibility !== undefined);
+  const hidden = comments.filter(({ visibility }) => visibility !== undefined);
   const replies = Array.from({ length: REPLIES }, (_, index) =>
-    draftComment(random, ids, random.pick(random.chance(0.2) ? secret : comments), index),
+    draftComment(random, ids, random.pick(random.chance(0.2) ? hidden : comments), index),
   );
   return [...comments, ...replies];
 }

@@ -9,7 +9,7 @@ import { seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
 import { seedSpaces, seedTopics } from './seed-places.ts';
 import { seedUsers } from './seed-users.ts';
 
-// Increase it whenever the tables change: existing database files are not migrated.
+// Increase this number whenever the tables change, because existing database files are not migrated.
 const LAYOUT = 1;
 
 function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
@@ -32,7 +32,7 @@ export function openStore(path: string, seed: number): Sql {
   const sql = openSql(path);
   try {
     if (!inMemory) sql.script('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    // Check inside the transaction, as another process may be seeding the same file.
+    // The check runs inside the transaction, because another process may be seeding the same file.
     sql.transaction(() => fillWhenEmpty(sql, path, seed));
     return sql;
   } catch (error) {

@@ -10,7 +10,7 @@ interface ActionDraft {
   readonly at: number;
   readonly extra?: string;
   readonly canceled?: { readonly at: number; readonly by: number };
-  /** Whether the action created a favorite that still exists. */
+  /** True if the action created a favorite that still exists. */
   readonly favorite?: boolean;
 }
 
@@ -43,9 +43,9 @@ function favorites(random: SeededRandom, users: readonly number[], questions: re
     return { verb: 'favorited', userId, node, at, canceled: { at: after(random, at), by: userId } };
   };
   return users.flatMap((userId) => {
-    const standing = FAVORITES_OF.get(userId) ?? random.integer(6, 18);
-    const chosen = random.sample(questions, standing + 8);
-    return chosen.map((node, index) => (index < standing ? mark(userId, node) : unmark(userId, node)));
+    const remaining = FAVORITES_OF.get(userId) ?? random.integer(6, 18);
+    const chosen = random.sample(questions, remaining + 8);
+    return chosen.map((node, index) => (index < remaining ? mark(userId, node) : unmark(userId, node)));
   });
 }
 
@@ -96,7 +96,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
   if (action.favorite === true) sql.run('INSERT INTO favorites VALUES (?, ?, ?)', action.userId, node.id, id);
 }
 
-/** Inserts the action log, with ids in order of time, and the favorites it created. Returns the highest id. */
+/** Inserts the action log, with ids in order of time, and the favorites that it created. Returns the highest id. */
 export function seedActions(
   sql: Sql,
   random: SeededRandom,

@@ -8,7 +8,7 @@ const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, autho
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
   reports, depth, states, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-// Beyond 2^53, to detect readers that round: real servers have 64-bit ids.
+// Greater than 2^53, to detect readers that round: ids on real servers are 64-bit integers.
 const FIRST_LARGE_REVISION = 9_007_199_254_740_993n;
 
 function depthOf(draft: NodeDraft): number {
@@ -106,7 +106,7 @@ export function seedFollows(
       sql.run(text, follower, kind, targetId, active, at);
     });
   for (const [index, id] of seeded.topics.entries()) {
-    // One topic in eight has more followers than a page holds.
+    // One topic in eight has more followers than fit on a page.
     insert('topic', id, random.sample(seeded.users, index % 8 === 0 ? 55 : random.integer(4, 20)));
   }
   for (const { id, type } of seeded.nodes) {

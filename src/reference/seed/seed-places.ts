@@ -4,7 +4,7 @@ import { SEED_START, SPACE_NAMES, TOPIC_NAMES } from './seed-words.ts';
 
 const FIRST_ID = 21;
 
-/** Inserts the topics; every fifth is the parent of the four that follow. Returns their ids. */
+/** Inserts the topics; every fifth one is the parent of the next four. Returns their ids. */
 export function seedTopics(sql: Sql, random: SeededRandom, users: readonly number[]): number[] {
   return TOPIC_NAMES.map((name, index) => {
     const id = FIRST_ID + index;
@@ -15,7 +15,7 @@ export function seedTopics(sql: Sql, random: SeededRandom, users: readonly numbe
   });
 }
 
-/** Inserts the spaces and returns their ids, which are the first of the content sequence. */
+/** Inserts the spaces and returns their ids, which are the first ids in the content sequence. */
 export function seedSpaces(sql: Sql): number[] {
   return SPACE_NAMES.map((name, index) => {
     const id = 11 + index;

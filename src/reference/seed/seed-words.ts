@@ -26,14 +26,14 @@ export const TOPIC_NAMES = (
   'analytics groups permissions moderation badges reputation spaces mobile performance caching proxy https database'
 ).split(' ');
 
-/** Things that seeded texts are about. */
+/** The subjects of seeded texts. */
 export const SUBJECTS = (
   'the login page, a nightly backup, the search index, a custom theme, the mail queue, an upgraded server, a ' +
   'private space, the user import, the REST interface, a reverse proxy, the rich text editor, a scheduled ' +
   'report'
 ).split(', ');
 
-/** What seeded texts say of their subject. */
+/** The problems that seeded texts describe. */
 export const PROBLEMS = (
   'stops after an hour, shows an empty page, is slower than before, loses its settings, rejects valid input, ' +
   'works only for administrators, fails behind two load balancers, repeats the same entry, ignores the time ' +
@@ -57,5 +57,5 @@ export const SENTENCES = [
 /** The first instant of the seeded history, epoch ms. */
 export const SEED_START = Date.UTC(2016, 2, 1, 8, 0, 0);
 
-/** The last instant of the seeded history, epoch ms; fixed, so that the same seed gives the same bytes on every day. */
+/** The last instant of the seeded history, epoch ms; fixed, so that the same seed always produces the same content. */
 export const SEED_END = Date.UTC(2019, 1, 6, 15, 1, 0);

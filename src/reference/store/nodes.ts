@@ -50,7 +50,7 @@ interface NodeBelow {
   readonly body: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Whether the thread's last activity changes; false for a private comment, which it would reveal. */
+  /** True to update the thread's last activity; false for a private comment, which that would reveal. */
   readonly showsActivity: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface IssueFile {
 /** The only issue of the embedded tracker. */
 export const KNOWN_ISSUE = { id: '10001', key: 'QA-1' } as const;
 
-// Attachments are stored in memory; when there are more, the oldest is removed.
+// Attachments are stored in memory. If there are more, the oldest is removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 

@@ -3,7 +3,9 @@ import { createIssues, type IssueFile } from './issues.ts';
 
 const FORM_LIMIT = '20mb';
 
-/** Creates the embedded issue tracker. It has one issue, accepts attachments for it and returns the documented objects. */
+/**
+ * Creates the embedded issue tracker. It has one issue, accepts attachments for it and returns the documented objects.
+ */
 export function createTrackerApp(url: () => string, clock: () => number): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -25,7 +27,7 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
       return;
     }
     const files = await readMultipartFiles(request.body as unknown, request.get('content-type') ?? '');
-    if (files === undefined) response.status(400).json({ errorMessages: ['The form is not readable'], errors: {} });
+    if (files === undefined) response.status(400).json({ errorMessages: ['The form cannot be read'], errors: {} });
     else response.json(files.map((file) => issues.attach(file)));
   };
   const anyBody = express.raw({ type: () => true, limit: FORM_LIMIT });

@@ -1,4 +1,4 @@
-import { demandCredential, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
@@ -18,7 +18,7 @@ function one(type: 'question' | 'answer'): LegacyRoute {
     method: 'GET',
     path: `/services/v2/${type}/:nodeId.json`,
     respond: ({ caller, query, param }, { sql }) => {
-      demandPermissions(caller, ...READ);
+      requirePermissions(caller, ...READ);
       const node = findNode(sql, readPathId(param('nodeId'), `${type} id`), caller, type);
       const projection = readProjection(query);
       return jsonResponse(project(withExtraFields(sql, toNode(sql, node, caller), node.id, projection), projection));
@@ -31,7 +31,7 @@ function below(type: 'answer' | 'comment'): LegacyRoute {
     method: 'GET',
     path: `/services/v2/question/:nodeId/${type}.json`,
     respond: (request, { sql }) => {
-      demandPermissions(request.caller, ...READ);
+      requirePermissions(request.caller, ...READ);
       const question = findNode(sql, readPathId(request.param('nodeId'), 'question id'), request.caller, 'question');
       const condition = { text: 'n.parent_id = ?', values: [question.id] };
       return jsonResponse(listNodes(sql, request, { types: [type], condition, defaultSort: '', toItem: toNode }));
@@ -44,15 +44,15 @@ function all(name: 'answer' | 'comment' | 'node', types: readonly string[]): Leg
     method: 'GET',
     path: `/services/v2/${name}.json`,
     respond: (request, { sql }) => {
-      demandPermissions(request.caller, ...READ);
+      requirePermissions(request.caller, ...READ);
       return jsonResponse(listNodes(sql, request, { types, defaultSort: 'active', toItem: toNode }));
     },
   };
 }
 
 function postAnswer({ caller, param, body }: LegacyRequest, { sql, clock, url }: ReferenceContext): LegacyResponse {
-  demandCredential(caller);
-  demandPermissions(caller, ...READ);
+  requireCredential(caller);
+  requirePermissions(caller, ...READ);
   const question = findNode(sql, readPathId(param('nodeId'), 'question id'), caller, 'question');
   const text = typeof body === 'object' && body !== null && 'body' in body ? body.body : undefined;
   if (typeof text !== 'string' || text.trim() === '') refuse(plainError(400, "The 'body' is missing."));
@@ -74,7 +74,7 @@ const latest: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/question/:nodeId/latest.json',
   respond: ({ caller, param }, { sql, url }) => {
-    demandPermissions(caller, ...READ);
+    requirePermissions(caller, ...READ);
     const question = findNode(sql, readPathId(param('nodeId'), 'question id'), caller, 'question');
     const newest =
       "SELECT id FROM nodes WHERE parent_id = ? AND type = 'answer' ORDER BY created_at DESC, id DESC LIMIT 1";
@@ -123,8 +123,8 @@ export const askQuestionRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/question.json',
   respond: ({ caller, body }, { sql, clock, url }) => {
-    demandCredential(caller);
-    demandPermissions(caller, 'Mark as favorite', 'View the questions list');
+    requireCredential(caller);
+    requirePermissions(caller, 'Mark as favorite', 'View the questions list');
     const { topics, ...draft } = readQuestion(sql, body);
     const question = sql.transaction(() => {
       const node = insertNode(sql, { ...draft, type: 'question', parent: undefined, authorId: caller.id, at: clock() });

@@ -1,18 +1,18 @@
-import { demandAdministrator, demandCredential } from '../http/caller.ts';
+import { requireAdministrator, requireCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr-jobs.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';
 
-/** The route that schedules a job for an uploaded file, and the one that returns the status of an execution. */
+/** Undocumented routes for GDPR jobs: scheduling a job for an uploaded file, and the status of an execution. */
 export const gdprRoutes: readonly LegacyRoute[] = [
   {
     method: 'POST',
     path: '/services/v2/jobs/gdpr/schedule.json',
     respond: ({ caller, body }, context) => {
       const { sql, clock } = context;
-      demandAdministrator(caller);
+      requireAdministrator(caller);
       const requested = readScheduleRequest(body, clock());
       if ('problem' in requested) refuse(plainError(400, requested.problem));
       const file = sql.get('SELECT 1 FROM gdpr_files WHERE id = ?', requested.fileId);
@@ -29,7 +29,7 @@ export const gdprRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/users/gdpr/execution/:executionId/status.json',
     respond: ({ caller, param }, { sql }) => {
-      demandCredential(caller);
+      requireCredential(caller);
       const id = readPathId(param('executionId'), 'execution id');
       const text =
         'SELECT id, job_id AS jobId, user_id AS userId, status AS executionStatus FROM gdpr_executions WHERE id = ?';

@@ -1,4 +1,4 @@
-import { demandCredential, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
@@ -11,8 +11,8 @@ const markFavorite: LegacyRoute = {
   path: '/services/v2/node/:nodeId/markfavorite.json',
   respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
-    demandCredential(caller);
-    demandPermissions(caller, 'Mark as favorite', 'View the question page');
+    requireCredential(caller);
+    requirePermissions(caller, 'Mark as favorite', 'View the question page');
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const known = sql.get('SELECT 1 FROM favorites WHERE user_id = ? AND node_id = ?', caller.id, node.id);
     if (known !== undefined) refuse(plainError(400, 'The node is already one of your favorites.'));
@@ -31,7 +31,7 @@ const markWiki: LegacyRoute = {
   path: '/services/v2/node/:nodeId/wiki.json',
   respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
-    demandCredential(caller);
+    requireCredential(caller);
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
     if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
@@ -44,5 +44,8 @@ const markWiki: LegacyRoute = {
   },
 };
 
-/** The opposites of operations 11 and 12, inferred by analogy. Without them, those two work only once per node. */
+/**
+ * The inverses of operations 11 and 12, inferred by analogy. Without them, those operations would work only once per
+ * node.
+ */
 export const markRoutes: readonly LegacyRoute[] = [markFavorite, markWiki];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { demandCredential, demandPermissions } from '../http/caller.ts';
+import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { notFound } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
@@ -14,7 +14,7 @@ export const peopleRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/user.json',
     respond: (request, { sql }) => {
-      demandPermissions(request.caller, 'View users list');
+      requirePermissions(request.caller, 'View users list');
       return jsonResponse(listUsers(sql, request, { text: '1 = 1', values: [] }));
     },
   },
@@ -22,7 +22,7 @@ export const peopleRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/user/getByUsername.json',
     respond: ({ caller, query }, { sql }) => {
-      demandPermissions(caller, "View user's profile");
+      requirePermissions(caller, "View user's profile");
       const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', query.get('username') ?? '');
       return user === undefined ? notFound() : jsonResponse(project(toUser(sql, user), readProjection(query)));
     },
@@ -31,7 +31,7 @@ export const peopleRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/user/:userId.json',
     respond: ({ caller, query, param }, { sql }) => {
-      demandPermissions(caller, "View user's profile");
+      requirePermissions(caller, "View user's profile");
       const user = sql.get<UserRow>('SELECT * FROM users WHERE id = ?', readPathId(param('userId'), 'user id'));
       return user === undefined ? notFound() : jsonResponse(project(toUser(sql, user), readProjection(query)));
     },
@@ -43,7 +43,7 @@ export const authTokenRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/auth/token.json',
   respond: ({ caller }, { sql, clock }) => {
-    demandCredential(caller);
+    requireCredential(caller);
     const token = randomUUID();
     sql.run('INSERT INTO tokens (token, user_id, created_at) VALUES (?, ?, ?)', token, caller.id, clock());
     return jsonResponse({ token, tokenType: 'Bearer', userId: caller.id }, 200, {

@@ -1,4 +1,4 @@
-import { demandPermissions } from '../http/caller.ts';
+import { requirePermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listTopics } from '../lists/list-people.ts';
@@ -30,7 +30,7 @@ export const placeRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/topic.json',
     respond: (request, { sql }) => {
-      demandPermissions(request.caller, 'View the questions list');
+      requirePermissions(request.caller, 'View the questions list');
       const word = `%${(request.query.get('q') ?? '').replaceAll(/[%_*\\]/g, '')}%`;
       return jsonResponse(listTopics(sql, request, { text: 't.name LIKE ?', values: [word] }));
     },
@@ -39,7 +39,7 @@ export const placeRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/space.json',
     respond: ({ caller, query }, { sql }) => {
-      demandPermissions(caller, 'View the questions list');
+      requirePermissions(caller, 'View the questions list');
       const page = readPageRequest(query, { firstPage: 1, size: 35 });
       const total = sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM spaces')?.total ?? 0;
       const rows = sql.all<SpaceRow>('SELECT * FROM spaces ORDER BY id LIMIT ? OFFSET ?', page.size, page.offset);

@@ -1,4 +1,4 @@
-import { demandCredential } from '../http/caller.ts';
+import { requireCredential } from '../http/caller.ts';
 import { notFound, plainError } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
@@ -12,7 +12,8 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   if (ticket.outcome !== 'found') {
     return ticket.outcome === 'unknown' ? notFound() : plainError(500, 'The issue tracker could not be reached.');
   }
-  // The specification does not show the shape, so the id has both names that a client may expect.
+  // The specification does not show the shape, so the response contains the id under both names that clients may
+  // expect.
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
@@ -22,7 +23,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/issuetracker/node/:nodeId/ticket.json',
     respond: ({ caller, param }, { sql, trackerUrl }) => {
-      demandCredential(caller);
+      requireCredential(caller);
       findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
       return ticketResponse(trackerUrl, KNOWN_ISSUE.id);
     },
@@ -31,13 +32,13 @@ export const ticketRoutes: readonly LegacyRoute[] = [
     method: 'GET',
     path: '/services/v2/issuetracker/key/:issueKey/ticket.json',
     respond: ({ caller, param }, { trackerUrl }) => {
-      demandCredential(caller);
+      requireCredential(caller);
       return ticketResponse(trackerUrl, param('issueKey'));
     },
   },
 ];
 
-/** The content of an attachment, at the URL that the node shows. */
+/** The content of an attachment, at the URL shown in its node. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',

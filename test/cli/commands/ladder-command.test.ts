@@ -112,7 +112,7 @@ describe('portico ladder', () => {
     const shown = await ladder();
     expect(shown).toMatchObject({
       code: 0,
-      err: expect.stringContaining('has moves for another contract (another') as string,
+      err: expect.stringContaining('contains moves for a different contract (another') as string,
     });
     expect(shown.err).toContain('Levels: mode strict');
     const lifted = await ladder('--lift', 'listIdeas');

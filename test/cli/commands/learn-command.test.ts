@@ -129,7 +129,7 @@ describe('portico learn --against the reference server', async () => {
 
   it('reports the maximum and default page size, and that wrap and v1 have no effect', () => {
     expect(ran.out).toContain(
-      'listQuestions: 500 is honored; no larger page was requested of a list with enough items',
+      'listQuestions: 500 is honored; no larger page was requested from a list with enough items',
     );
     expect(ran.out).toContain('listQuestions: 15 items are returned if no page size is requested');
     expect(ran.out).toMatch(/wrap: does not change the shape of \d+ responses/);
@@ -297,6 +297,6 @@ describe('portico learn', () => {
       JSON.stringify({ portico: 'observations', version: 1, sinceAt: 1, untilAt: 2, answers: 1 }),
     );
     const { code, out, err } = await learn(['--observations', 'little.json']);
-    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Nothing to propose. Sampled responses: 1.\n' });
+    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'There is nothing to propose. Sampled responses: 1.\n' });
   });
 });

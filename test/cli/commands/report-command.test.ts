@@ -125,7 +125,7 @@ describe('portico report', () => {
     expect(unknown.code).toBe(0);
     expect(unknown.out).toContain('No traffic was recorded in release 1.1');
     expect(unknown.err).toMatch(
-      /^portico: nothing was recorded for release 1\.1; \S+ has 1\.0 \(did you mean 1\.0\?\)\n$/,
+      /^portico: no data was recorded for release 1\.1; \S+ contains 1\.0 \(did you mean 1\.0\?\)\n$/,
     );
     expect(await portico(['report', '--release', '1.1', '--fail-on', 'new'])).toMatchObject({
       code: 1,
@@ -159,7 +159,7 @@ describe('portico report', () => {
     [['--operation', 'listQuestion'], 'did you mean listQuestions?'],
     [['--format', 'yaml'], '--format yaml: must be one of table'],
     [['--since', 'soon'], '24h, 7d or an instant'],
-    [['--fail-on', 'newish,x'], 'is not new, count=N or a category'],
+    [['--fail-on', 'newish,x'], 'is neither new nor count=N nor a category'],
     [['--fail-on', 'new,missing'], '"new" cannot be combined with other rules; repeat --fail-on'],
     [['--fail-on', 'missing,count=3'], '"count=3" cannot be combined'],
     [['d42a'], 'at least the first six'],

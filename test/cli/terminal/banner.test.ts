@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bannerLines, type BannerFacts } from '../../../src/cli/terminal/banner.ts';
+import { bannerLines, type BannerContent } from '../../../src/cli/terminal/banner.ts';
 import { load } from '../../config/load-in-folder.ts';
 
-const banner = (yaml: string, more: Partial<BannerFacts> = {}) =>
+const banner = (yaml: string, more: Partial<BannerContent> = {}) =>
   bannerLines({
     settings: load(yaml),
     version: '0.1.0',
@@ -49,7 +49,7 @@ describe('the banner', () => {
         upstream  https://legacy.example.org/qa
         mode      observe: enforces nothing; reports authentication, requests, responses, permissions, pageBounds, undocumented
 
-      NOTHING IS ENFORCED YET: all requests are forwarded; those that would be refused are only counted.
+      NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.
         Watch   curl -s http://127.0.0.1:8081/metrics | grep 'outcome="reported"'
         Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict
 

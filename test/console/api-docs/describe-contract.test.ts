@@ -39,7 +39,7 @@ describe('the description of the contract', () => {
   });
 
   it('describes every rule in words', () => {
-    const rules = operationsOf(true).flatMap(({ answerRules, requestRules }) => answerRules.concat(requestRules));
+    const rules = operationsOf(true).flatMap(({ responseRules, requestRules }) => responseRules.concat(requestRules));
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.filter(({ text }) => text === '')).toEqual([]);
   });

@@ -252,30 +252,30 @@ describe('checking a response', () => {
   describe('checking a request body', () => {
     it('requires the content of the upload', () => {
       const upload = operation('uploadGdprFile');
-      expect(contract.judgeRequest(upload, { content: 'username\nbob\n' })).toEqual([]);
-      expect(contract.judgeRequest(upload, {})).toMatchObject([
+      expect(contract.checkRequest(upload, { content: 'username\nbob\n' })).toEqual([]);
+      expect(contract.checkRequest(upload, {})).toMatchObject([
         { check: 'requests', direction: 'request', location: 'body', category: 'missing', at: '/content' },
       ]);
-      expect(contract.judgeRequest(upload, { content: 5 })).toMatchObject([{ category: 'type', at: '/content' }]);
-      expect(contract.judgeRequest(upload, [])).toHaveLength(1);
+      expect(contract.checkRequest(upload, { content: 5 })).toMatchObject([{ category: 'type', at: '/content' }]);
+      expect(contract.checkRequest(upload, [])).toHaveLength(1);
     });
 
     it('requires a body for new comments, and known recipients', () => {
-      expect(contract.judgeRequest(operation('createComment'), { visibility: 'recipients' })).toMatchObject([
+      expect(contract.checkRequest(operation('createComment'), { visibility: 'recipients' })).toMatchObject([
         { at: '/body' },
       ]);
-      expect(contract.judgeRequest(operation('updateComment'), { visibility: 'recipients' })).toEqual([]);
+      expect(contract.checkRequest(operation('updateComment'), { visibility: 'recipients' })).toEqual([]);
       const stranger = { body: 'x', recipients: [{ id: 1, type: 'role' }] };
-      expect(contract.judgeRequest(operation('createComment'), stranger)).toMatchObject([{ category: 'enum' }]);
+      expect(contract.checkRequest(operation('createComment'), stranger)).toMatchObject([{ category: 'enum' }]);
     });
 
     it('returns no more violations than the maximum', () => {
       const recipients = Array.from({ length: 25 }, () => ({}));
-      expect(contract.judgeRequest(operation('updateComment'), { recipients })).toHaveLength(20);
+      expect(contract.checkRequest(operation('updateComment'), { recipients })).toHaveLength(20);
     });
 
     it('accepts anything for operations without a body', () => {
-      expect(contract.judgeRequest(operation('cancelWiki'), { anything: 1 })).toEqual([]);
+      expect(contract.checkRequest(operation('cancelWiki'), { anything: 1 })).toEqual([]);
     });
   });
 });

@@ -55,7 +55,7 @@ describe('checking a value against a schema', () => {
 
   it('reports that a value is invalid even if it finds no reason', () => {
     expect(checkOf(false, { properties: { a: false } }).check({ a: 1 })).toMatchObject([
-      { at: '', keyword: 'schema', category: 'format', message: 'the body is not as documented' },
+      { at: '', keyword: 'schema', category: 'format', message: 'the body does not match the contract' },
     ]);
   });
 });

@@ -181,7 +181,7 @@ describe('a contract with overlays', () => {
       POINTER,
       "must have required property 'x-credential'",
     ],
-    ['an unknown extension', [get({ 'x-cash': 1 })], POINTER, 'x-cash is not an extension known here'],
+    ['an unknown extension', [get({ 'x-cash': 1 })], POINTER, 'x-cash is not a known extension here'],
     [
       'an unknown permission',
       [get({ 'x-requires': { permission: 'View the qestion page' } })],
@@ -204,7 +204,7 @@ describe('a contract with overlays', () => {
       'a placeholder without a parameter',
       [get({ parameters: [] })],
       POINTER,
-      '{questionId} of the path is not listed in the parameters',
+      '{questionId} in the path is not listed in the parameters',
     ],
     [
       'a path that matches the requests of another one',
@@ -287,7 +287,7 @@ describe('a contract with overlays', () => {
       'a schema that refers to itself',
       [{ target: AUTHOR, update: { allOf: [{ $ref: '#/components/schemas/Author' }] } }],
       '/actions/0/update/allOf',
-      'refers to itself without end',
+      'refers to itself endlessly',
     ],
     [
       'a schema that refers to itself through another one',
@@ -296,7 +296,7 @@ describe('a contract with overlays', () => {
         { target: '$.components.schemas.Recipient', update: { $ref: '#/components/schemas/Author' } },
       ],
       '/actions/1/update/$ref',
-      'refers to itself without end',
+      'refers to itself endlessly',
     ],
     [
       'a parameter that is a reference',
@@ -313,7 +313,7 @@ describe('a contract with overlays', () => {
         },
       ],
       '/actions/0/update/author',
-      'differs from Author only in upper and lower case',
+      'differs from Author only in case',
     ],
   ];
   it.each(refused)('refuses %s, at its place in the overlay', (_what, actions, pointer, message) => {

@@ -143,7 +143,7 @@ describe('undocumented fields', () => {
 
   it('are reported for request bodies, which are not refused because of them', () => {
     const body = { body: 'x', mood: 1, recipients: [{ id: 1, type: 'user', mood: 'bob@example.com' }] };
-    expect(contract.judgeRequest(operation('createComment'), body)).toMatchObject([
+    expect(contract.checkRequest(operation('createComment'), body)).toMatchObject([
       { check: 'requests', direction: 'request', category: 'undocumented', at: '/mood', found: 'integer' },
       { check: 'requests', direction: 'request', at: '/recipients/0/mood', found: 'text of 15 characters' },
     ]);

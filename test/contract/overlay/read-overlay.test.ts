@@ -47,7 +47,7 @@ describe('reading an overlay', () => {
       `overlay: 1.0.0\ninfo: { version: 1 }\n${ACTIONS}`,
       [
         ['/info/title', /is missing/],
-        ['/info/version', /must be text/],
+        ['/info/version', /must be a string/],
       ],
     ],
     ['no actions', HEAD, [['/actions', /at least one action/]]],

@@ -5,7 +5,7 @@ export class ApiError extends Error {
   /**
    * @param {number} status
    * @param {string} message
-   * @param {string} [field] the member of the request that is invalid
+   * @param {string} [field] the invalid member of the request
    */
   constructor(status, message, field) {
     super(message);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads console data; `signal` aborts. */
+/** Reads console data; `signal` aborts the request. */
 export function get(path, signal) {
   return call(path, { signal });
 }
@@ -29,7 +29,7 @@ export function post(path, body) {
   });
 }
 
-/** Appends a query to a path; empty values are left out. */
+/** Appends a query to a path; empty values are omitted. */
 export function withQuery(path, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '' && value !== undefined));
   const text = query.toString();

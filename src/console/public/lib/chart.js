@@ -21,16 +21,16 @@ export function Chart({ title, points, from, to, series, summary, format }) {
   ];
 
   useEffect(() => {
-    const made = new uPlot(optionsOf(place.current, series, format), data, place.current);
-    chart.current = made;
-    const follow = new ResizeObserver(([entry]) => {
+    const created = new uPlot(optionsOf(place.current, series, format), data, place.current);
+    chart.current = created;
+    const observer = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry?.contentRect.width ?? 0);
-      if (width > 0 && width !== made.width) made.setSize({ width, height: HEIGHT });
+      if (width > 0 && width !== created.width) created.setSize({ width, height: HEIGHT });
     });
-    follow.observe(place.current);
+    observer.observe(place.current);
     return () => {
-      follow.disconnect();
-      made.destroy();
+      observer.disconnect();
+      created.destroy();
     };
     // Colors are part of the drawing, so a new color scheme needs a new chart.
   }, [scheme]);
@@ -116,7 +116,7 @@ function optionsOf(place, series, format) {
           stroke: color(name),
           width: 2,
           dash: dash ? [6, 4] : undefined,
-          // A line needs two points; a single point between gaps would be invisible.
+          // A line requires two points; without a marker, a single point between gaps would be invisible.
           points: { show: false, size: 6, fill: color(name), filter: alone },
           fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
           spanGaps: false,
@@ -128,17 +128,17 @@ function optionsOf(place, series, format) {
 
 /** Returns the points of a series that have no neighbors. */
 function alone({ data }, index) {
-  const isThere = (at) => typeof data[index][at] === 'number';
-  return [...data[index].keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1));
+  const hasValue = (at) => typeof data[index][at] === 'number';
+  return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));
 }
 
 function useScheme() {
   const query = matchMedia('(prefers-color-scheme: dark)');
   const [dark, setDark] = useState(query.matches);
   useEffect(() => {
-    const follow = (event) => setDark(event.matches);
-    query.addEventListener('change', follow);
-    return () => query.removeEventListener('change', follow);
+    const onChange = (event) => setDark(event.matches);
+    query.addEventListener('change', onChange);
+    return () => query.removeEventListener('change', onChange);
   }, []);
   return dark;
 }

@@ -1,23 +1,26 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
-/** A dialog that is open while it is rendered; Escape and Cancel close it, and the focus returns to where it was. */
+/**
+ * A dialog that is open while it is rendered; Escape and Cancel close it, and the focus returns to its previous
+ * element.
+ */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));
-  const gone = useRef(false);
+  const closed = useRef(false);
   const id = useId();
   useLayoutEffect(() => {
     const before = document.activeElement;
     const own = dialog.current;
     own.showModal();
     return () => {
-      gone.current = true;
+      closed.current = true;
       // While a dialog is open, no element outside it can receive the focus.
       own.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports the close later, when another dialog may already be open.
-  const close = () => gone.current || onClose();
+  // The browser reports the closing later, when another dialog may already be open.
+  const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>
     ${children}

@@ -1,17 +1,17 @@
 import { useEffect, useRef } from './html.js';
 
 /**
- * Keeps the focus when the element that had it disappears with the next data, such as the button of a removed row: the
- * focus moves to the content instead of the top of the page. Returns the function to call after an action.
+ * Preserves the focus if the focused element, such as the button of a removed row, disappears when new data is shown:
+ * the focus moves to the content instead of the top of the page. Returns the function to call after an action.
  */
 export function useKeptFocus(data) {
-  const done = useRef(false);
+  const acted = useRef(false);
   useEffect(() => {
-    if (!done.current) return;
-    done.current = false;
+    if (!acted.current) return;
+    acted.current = false;
     if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
   }, [data]);
   return () => {
-    done.current = true;
+    acted.current = true;
   };
 }

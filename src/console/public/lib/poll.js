@@ -9,8 +9,7 @@ const state = { paused: false };
 
 /** @typedef {import('./api.js').ApiError} ApiError */
 /**
- * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Latest the latest response
- * and its path
+ * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Latest the latest response and its path
  */
 
 /**
@@ -31,11 +30,11 @@ export function usePaused() {
 }
 
 /**
- * Polls a path while the page is visible and not paused: one request at a time, more slowly after failures, and not at
- * all once the token is rejected. Only the latest response is stored.
+ * Polls a path while the page is visible and not paused: one request at a time, more slowly after failures, and no
+ * longer after the token was rejected. Only the latest response is stored.
  */
 export function usePoll(path) {
-  const [seen, setSeen] = useState(/** @type {Latest} */ ({}));
+  const [latest, setLatest] = useState(/** @type {Latest} */ ({}));
   const [paused] = usePaused();
   const refresh = useRef(() => {});
 
@@ -44,7 +43,7 @@ export function usePoll(path) {
     let reading;
     let failures = 0;
     let ended = false;
-    const later = () => {
+    const schedule = () => {
       clearTimeout(timer);
       if (ended || state.paused || document.hidden) return;
       timer = setTimeout(read, Math.min(SLOWEST_MS, EVERY_MS * 2 ** failures));
@@ -58,15 +57,15 @@ export function usePoll(path) {
         const data = await get(path, own.signal);
         if (own.signal.aborted) return;
         failures = 0;
-        setSeen({ path, data, error: undefined, updatedAt: Date.now() });
+        setLatest({ path, data, error: undefined, updatedAt: Date.now() });
       } catch (error) {
         if (own.signal.aborted) return;
         failures = Math.min(5, failures + 1);
         const failed = /** @type {ApiError} */ (error);
-        setSeen((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error: failed }));
+        setLatest((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error: failed }));
         if (failed.status === 401 || failed.status === 403 || failed.status === 404) return;
       }
-      later();
+      schedule();
     };
     const onVisible = () => {
       if (document.hidden) clearTimeout(timer);
@@ -83,13 +82,13 @@ export function usePoll(path) {
     };
   }, [path, paused]);
 
-  // Data of another path does not belong to this page.
-  const fits = seen.path === path;
+  // Data from another path does not belong to this page.
+  const fits = latest.path === path;
   return {
-    data: fits ? seen.data : undefined,
-    stale: fits ? undefined : seen.data,
-    error: fits ? seen.error : undefined,
-    updatedAt: seen.updatedAt,
+    data: fits ? latest.data : undefined,
+    stale: fits ? undefined : latest.data,
+    error: fits ? latest.error : undefined,
+    updatedAt: latest.updatedAt,
     refresh: useCallback(() => refresh.current(), []),
   };
 }

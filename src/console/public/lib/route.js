@@ -7,7 +7,7 @@ export function readRoute(hash = location.hash) {
   return { words, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Builds a link within the console; empty values are left out. */
+/** Builds a link within the console; empty values are omitted. */
 export function hrefOf(words, query = {}) {
   const present = Object.entries(query).filter(([, value]) => value !== '' && value !== undefined);
   const text = new URLSearchParams(present).toString();
@@ -18,9 +18,9 @@ export function hrefOf(words, query = {}) {
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);
   useEffect(() => {
-    const follow = () => setRoute(readRoute());
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
+    const onChange = () => setRoute(readRoute());
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
   }, []);
   return route;
 }

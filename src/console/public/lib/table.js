@@ -4,10 +4,10 @@ import { html, useState } from './html.js';
  * A table in its own region that scrolls horizontally if needed. `columns`: `{ title, cell(row), number?,
  * sort?(row), head? }`; `head` marks the column with the row headers.
  */
-export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.', sorted, kind = '' }) {
+export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, kind = '' }) {
   const [order, setOrder] = useState(sorted ?? { index: -1, down: true });
   const shown = order.index < 0 ? rows : sortRows(rows, columns[order.index].sort, order.down);
-  const turn = (index) => setOrder(({ index: before, down }) => ({ index, down: before === index ? !down : true }));
+  const toggle = (index) => setOrder(({ index: before, down }) => ({ index, down: before === index ? !down : true }));
   return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
     <table class=${kind}>
       <caption class="unseen">
@@ -26,7 +26,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.
                 ${
                   sort === undefined
                     ? title
-                    : html`<button type="button" class="sort" onClick=${() => turn(index)}>
+                    : html`<button type="button" class="sort" onClick=${() => toggle(index)}>
                         ${title}<span aria-hidden="true"
                           >${order.index === index ? (order.down ? ' ↓' : ' ↑') : ''}</span
                         >
@@ -61,6 +61,6 @@ export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  // Equal rows stay in their original order in both directions.
+  // Equal rows remain in their original order in both directions.
   return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }

@@ -12,7 +12,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 export function CachePage({ query, status, shownError, announce }) {
   const { data: fresh, stale, error, refresh } = usePoll(withQuery('cache', query));
   const data = fresh ?? stale;
-  const [asking, setAsking] = useState(/** @type {any} */ (undefined));
+  const [purging, setPurging] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
@@ -21,13 +21,13 @@ export function CachePage({ query, status, shownError, announce }) {
   const reason = status.readOnlyReason;
   const purge = async () => {
     try {
-      const { purged } = await post('cache/purge', asking.tag === undefined ? { all: true } : { tag: asking.tag });
+      const { purged } = await post('cache/purge', purging.tag === undefined ? { all: true } : { tag: purging.tag });
       announce(`${plural(purged, 'response')} purged.`);
       setProblem(undefined);
     } catch (failure) {
       setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
     }
-    setAsking(undefined);
+    setPurging(undefined);
     keepFocus();
     refresh();
   };
@@ -40,13 +40,13 @@ export function CachePage({ query, status, shownError, announce }) {
     <div class="heading">
       <h1>Cache</h1>
       <div class="row">
-        <button type="button" disabled=${reason !== undefined} aria-describedby="why" onClick=${() => setAsking({})}>
+        <button type="button" disabled=${reason !== undefined} aria-describedby="why" onClick=${() => setPurging({})}>
           Purge everything
         </button>
       </div>
     </div>
     <p id="why" class="muted">
-      ${reason ?? 'A purge removes stored responses at once; the next request for each goes to the upstream.'}
+      ${reason ?? 'A purge removes stored responses immediately; the next request for each of them goes to the upstream.'}
     </p>
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
     <p id="kept">
@@ -101,7 +101,7 @@ export function CachePage({ query, status, shownError, announce }) {
               type="button"
               disabled=${reason !== undefined}
               aria-describedby=${reason && 'why'}
-              onClick=${() => setAsking({ tag: row.tag })}
+              onClick=${() => setPurging({ tag: row.tag })}
             >
               Purge<span class="unseen"> ${row.tag}</span>
             </button>`,
@@ -109,13 +109,13 @@ export function CachePage({ query, status, shownError, announce }) {
       ]}
     />
     ${
-      asking &&
+      purging &&
       html`<${Confirm}
-        title=${asking.tag === undefined ? 'Purge everything?' : `Purge ${asking.tag}?`}
-        text=${asking.tag === undefined ? `This removes all ${plural(data.entries, 'stored response')}.` : 'This removes every stored response with this tag.'}
+        title=${purging.tag === undefined ? 'Purge everything?' : `Purge ${purging.tag}?`}
+        text=${purging.tag === undefined ? `This removes all ${plural(data.entries, 'stored response')}.` : 'This removes every stored response with this tag.'}
         action="Purge"
         onConfirm=${purge}
-        onClose=${() => setAsking(undefined)}
+        onClose=${() => setPurging(undefined)}
       />`
     }
   `;

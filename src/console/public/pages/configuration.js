@@ -14,16 +14,16 @@ export function ConfigurationPage({ query, shownError }) {
     return html`<h1>Configuration</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
   const { text = '', origin = '' } = query;
-  const wanted = text.toLowerCase();
+  const search = text.toLowerCase();
   const rows = data.rows.filter(
-    (row) => (origin === '' || row.origin === origin) && `${row.key} ${row.value}`.toLowerCase().includes(wanted),
+    (row) => (origin === '' || row.origin === origin) && `${row.key} ${row.value}`.toLowerCase().includes(search),
   );
   const choose = (change) => setQuery(['configuration'], { text, origin, ...change });
   return html`
     <h1>Configuration</h1>
     <${Trouble} error=${error} shownError=${shownError} />
     <p class="muted">
-      The effective configuration since the start. The file is <code>${data.file}</code>; secrets are masked.
+      The effective configuration since startup. It was read from <code>${data.file}</code>; secrets are masked.
     </p>
     <form class="filters card" role="search" aria-label="Configuration" onSubmit=${(event) => event.preventDefault()}>
       <label>

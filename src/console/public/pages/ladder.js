@@ -15,12 +15,12 @@ const WORDS = {
   demoted: {
     button: 'Lift the demotion',
     title: 'Lift the demotion?',
-    after: 'If too many responses fail again, the check is demoted again.',
+    after: 'If too many responses fail again, the check will be demoted again.',
   },
   promoted: {
     button: 'Revert the promotion',
     title: 'Revert the promotion?',
-    after: 'The same numbers will not promote it again.',
+    after: 'The check will not be promoted again for the same contract.',
   },
 };
 
@@ -62,7 +62,7 @@ export function LadderPage({ query, status, shownError, announce }) {
       </form>
     </div>
     <p class="muted">
-      The level of each check (off, report, enforce), and the numbers of the last ${age(data.windowHours * 3600)} that
+      The level of each check (off, report, enforce), and the counts of the last ${age(data.windowHours * 3600)} that
       justify the next step. Levels are set in the configuration; only <code>responses</code> is ever demoted
       automatically.
     </p>

@@ -9,7 +9,7 @@ const MARKS = {
   allowed: ['✓', 'allowed', 'good'],
   own: ['own', 'own nodes only', 'warn'],
   denied: ['–', 'denied', ''],
-  delegated: ['up', 'left to the upstream', ''],
+  delegated: ['up', 'decided by the upstream', ''],
 };
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -22,7 +22,7 @@ export function PermissionsPage({ query, shownError }) {
     <section class="card" aria-labelledby="explain">
       <h2 id="explain">Explain a decision</h2>
       <p class="muted">
-        Shows what would happen to a request, decided by the same code as live traffic, without contacting the upstream.
+        Shows what would happen to a request, without sending it to the upstream. The same code handles live traffic.
       </p>
       <${Explain} query=${query} accounts=${namesOf(data, 'account')} reachable=${error === undefined} />
     </section>
@@ -39,9 +39,9 @@ export function PermissionsPage({ query, shownError }) {
               )}
             </p>
             <h2>Roles</h2>
-            <${Matrix} matrix=${data} kind="role" caption="What each role may do" />
+            <${Matrix} matrix=${data} kind="role" caption="Permissions of each role" />
             <h2>Accounts</h2>
-            <${Matrix} matrix=${data} kind="account" caption="What each account may do" />`
+            <${Matrix} matrix=${data} kind="account" caption="Permissions of each account" />`
     }
   `;
 }

@@ -13,12 +13,12 @@ const FOLDED = 'folded';
 /** Traffic per operation: rate, errors, latency and hit ratio, as charts and as a table. */
 export function TrafficPage({ query, status, shownError }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
-  const asked = query.operation ?? '';
-  const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: asked }));
+  const requested = query.operation ?? '';
+  const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: requested }));
   const data = fresh ?? stale;
-  // Only operations with counts of their own can be shown separately.
-  const counted = data?.rows.map((row) => row.operation) ?? [asked];
-  const operation = counted.includes(asked) ? asked : '';
+  // Only operations that are counted separately can be shown separately.
+  const counted = data?.rows.map((row) => row.operation) ?? [requested];
+  const operation = counted.includes(requested) ? requested : '';
   const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
   return html`
     <div class="heading">
@@ -59,10 +59,10 @@ function Shown({ data, operation, minutes, all }) {
       <${Tile}
         name="Errors"
         value=${percent(share)}
-        note=${`${count(own.serverErrors)} are 5xx, ${count(own.clientErrors)} are 4xx`}
+        note=${`${count(own.serverErrors)} with 5xx, ${count(own.clientErrors)} with 4xx`}
       />
-      <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half are faster" />
-      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1 % are slower" />
+      <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half of the responses are faster" />
+      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1 % of the responses are slower" />
       <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="served from the cache" />
     </dl>
     <div class="charts">

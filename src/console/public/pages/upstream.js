@@ -6,9 +6,9 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 const CIRCUIT = {
-  closed: ['good', 'Requests pass.'],
-  open: ['bad', 'Requests are paused after failures.'],
-  'half-open': ['warn', 'One request is sent as a trial.'],
+  closed: ['good', 'Requests are sent.'],
+  open: ['bad', 'No requests are sent, because too many failed.'],
+  'half-open': ['warn', 'A single request is sent as a trial.'],
 };
 
 /** The state of the upstream: now, and over the last 15 minutes. */

@@ -1,6 +1,6 @@
 import { post } from '../lib/api.js';
 import { Dialog } from '../lib/confirm.js';
-import { count, dateTime, NONE, percent, plural } from '../lib/format.js';
+import { count, dateTime, NONE, percent } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
@@ -11,14 +11,14 @@ import { stateOf } from './violations.js';
 export function ViolationPage({ words, status, shownError, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
-  const [asking, setAsking] = useState(false);
+  const [accepting, setAccepting] = useState(false);
   if (data === undefined)
     return html`<h1>Violation</h1>
       <${Reading} error=${error} shownError=${shownError} />
       <p><a href="#/violations">All violations</a></p>`;
   const reason = status.readOnlyReason ?? data.acceptance.reason;
   const done = () => {
-    setAsking(false);
+    setAccepting(false);
     announce('The violation is accepted.');
     refresh();
   };
@@ -34,16 +34,16 @@ export function ViolationPage({ words, status, shownError, announce }) {
         class="primary"
         disabled=${reason !== undefined}
         aria-describedby="why"
-        onClick=${() => setAsking(true)}
+        onClick=${() => setAccepting(true)}
       >
-        ${data.accepted ? 'Change the acceptance' : 'Accept into the baseline'}
+        ${data.accepted ? 'Change the acceptance' : 'Add to the baseline'}
       </button>
       <span id="why" class="muted">${reason ?? `It will be written to ${data.acceptance.file}.`}</span>
     </div>
-    ${asking && html`<${Accept} data=${data} onDone=${done} onClose=${() => setAsking(false)} />`}
+    ${accepting && html`<${Accept} data=${data} onDone=${done} onClose=${() => setAccepting(false)} />`}
     <div class="columns">
       <section class="card">
-        <h2>Where</h2>
+        <h2>Location</h2>
         <${Facts}
           facts=${[
             ['Operation', data.operation ?? 'not in the contract'],
@@ -51,12 +51,12 @@ export function ViolationPage({ words, status, shownError, announce }) {
             ['Check', data.check],
             ['Upstream status', data.status ?? NONE],
             data.keyword === 'permission-denied'
-              ? ['Required by the caller', html`<code>${data.at === '' ? NONE : data.at}</code>`]
-              : ['Place', html`${data.location} <code>${data.at === '' ? '(whole)' : data.at}</code>`],
+              ? ['Required permission', html`<code>${data.at === '' ? NONE : data.at}</code>`]
+              : ['Place', html`${data.location} <code>${data.at === '' ? '(entire)' : data.at}</code>`],
             ['Rule', html`<code>${data.keyword}</code>`],
             [
               'Place in the contract',
-              data.schemaPath === '' ? 'a rule in code' : html`<code>${data.schemaPath}</code>`,
+              data.schemaPath === '' ? 'a rule in the code' : html`<code>${data.schemaPath}</code>`,
             ],
             ...(data.suggestion === undefined ? [] : [['Suggestion', html`<code>${data.suggestion}</code>`]]),
             ...(data.candidate === undefined ? [] : [['Shadow contract', data.candidate]]),
@@ -64,10 +64,10 @@ export function ViolationPage({ words, status, shownError, announce }) {
         />
       </section>
       <section class="card">
-        <h2>How often</h2>
+        <h2>Frequency</h2>
         <${Facts}
           facts=${[
-            ['Seen', plural(data.count, 'time')],
+            ['Occurrences', count(data.count)],
             ['Share of the operation’s requests', percent(data.share)],
             ['Callers', data.callers === 0 ? NONE : `about ${count(data.callers)}`],
             ['First seen', dateTime(data.firstSeenAt)],
@@ -95,7 +95,7 @@ export function ViolationPage({ words, status, shownError, announce }) {
       ]}
     />
     <p class="muted">
-      Values are never stored; samples only describe them. The access log has a line for each request id.
+      Values are never stored; samples only describe them. The access log contains a line for each request id.
     </p>
   `;
 }
@@ -113,7 +113,8 @@ function Facts({ facts }) {
 }
 
 function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
-  const until = expires === undefined ? 'without expiry' : expired ? `until ${expires} (expired)` : `until ${expires}`;
+  const until =
+    expires === undefined ? 'without an expiry date' : expired ? `until ${expires} (expired)` : `until ${expires}`;
   return html`<p class=${`note ${expired ? 'bad' : 'good'}`}>
     Accepted by ${owner} ${until}: ${reason} <span class="muted">(${file})</span>
   </p>`;
@@ -134,7 +135,7 @@ function Accept({ data, onDone, onClose }) {
       setBusy(false);
     }
   };
-  // The form starts with the current values: an empty date would remove the expiry.
+  // The form starts with the current values, because an empty date would remove the expiry.
   const known = data.accepted ?? {};
   const field = (name, label, input) => {
     const wrong = problem?.field === name;
@@ -143,15 +144,16 @@ function Accept({ data, onDone, onClose }) {
       ${input({ name, defaultValue: known[name], 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': wrong ? 'problem' : undefined })}
     </label>`;
   };
-  return html`<${Dialog} title="Accept into the baseline" onClose=${onClose}>
+  return html`<${Dialog} title="Add to the baseline" onClose=${onClose}>
     <form onSubmit=${submit}>
       <p>${data.message}</p>
       <p class="muted">
-        It is still counted, but no longer reported as new. The acceptance is written to ${data.acceptance.file}.
+        The violation is still counted, but no longer reported as new. The acceptance is written to
+        ${data.acceptance.file}.
       </p>
       ${field('reason', 'Why is it accepted?', (more) => html`<textarea rows="3" maxlength="500" required autofocus ...${more}></textarea>`)}
       ${field('owner', 'Who is responsible?', (more) => html`<input maxlength="100" required ...${more} />`)}
-      ${field('expires', 'Last day (empty for no expiry)', (more) => html`<input type="date" ...${more} />`)}
+      ${field('expires', 'Last day (leave empty for no expiry)', (more) => html`<input type="date" ...${more} />`)}
       ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
       <div class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>

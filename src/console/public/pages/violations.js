@@ -23,7 +23,7 @@ export function ViolationsPage({ query, status, shownError }) {
   return html`
     <div class="heading">
       <h1>Violations</h1>
-      <p class="muted">Distinct differences between the contract and the traffic.</p>
+      <p class="muted">Distinct differences between the traffic and the contract.</p>
     </div>
     <form class="filters card" role="search" aria-label="Violations" onSubmit=${(event) => event.preventDefault()}>
       ${FILTERS.map(
@@ -82,7 +82,7 @@ function List({ data, query, now }) {
       : `${count(data.total)} of ${plural(data.all, 'violation')}`;
   return html`
     <p role="status" class="muted" id="found">
-      ${total}${data.dropped > 0 ? `; the ledger lost ${count(data.dropped)} more because it was full or could not be written` : ''}
+      ${total}${data.dropped > 0 ? `; the ledger dropped ${count(data.dropped)} more because it was full or could not be written` : ''}
     </p>
     <${Table}
       caption="Violations"
@@ -109,9 +109,9 @@ function named(row) {
     <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
 }
 
-/** Returns the place of a violation; for a denial, what the caller lacks. */
+/** Returns the place of a violation; for a denial, the missing permission. */
 function placeOf({ keyword, location, at }) {
-  if (keyword === 'permission-denied') return at === '' ? '' : `needs ${at}`;
+  if (keyword === 'permission-denied') return at === '' ? '' : `requires ${at}`;
   return at === '' ? location : `${location} ${at}`;
 }
 
@@ -133,7 +133,7 @@ function Pages({ data: { page, pageCount }, query }) {
   </nav>`;
 }
 
-// The selected value stays in the list even if no row has it.
+// The selected value remains in the list even if no row has it.
 function choicesOf(found = {}, chosen = '') {
   const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
   return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));

@@ -4,7 +4,7 @@ export function shellWord(text) {
 }
 
 /**
- * Returns the request as a curl command; curl asks for the password, and a body never names a file for curl to send.
+ * Returns the request as a curl command. curl prompts for the password, and the body is never interpreted as a file name.
  * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?: string }} request
  */
 export function curlLine({ origin, method, target, user, headers = {}, body }) {
@@ -18,7 +18,7 @@ export function curlLine({ origin, method, target, user, headers = {}, body }) {
   return words.join(' ');
 }
 
-/** Builds the target of an operation from its parameters; empty query parameters are left out. */
+/** Builds the target of an operation from its parameters; empty query parameters are omitted. */
 export function targetOf(operation, values) {
   const valueOf = (where, name) => values[`${where}:${name}`] ?? '';
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf('path', name)));

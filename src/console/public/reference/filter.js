@@ -1,5 +1,5 @@
 /**
- * Returns whether an operation matches a search: each word must occur in its id, path, summary or parameters.
+ * Returns true if an operation matches a search: each word must occur in its id, path, summary or parameters.
  */
 export function matches(operation, text) {
   const { id, method, path, summary, group, requires, parameters } = operation;

@@ -8,7 +8,7 @@ function App() {
   const [contract, setContract] = useState(/** @type {any} */ (undefined));
   const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
-  // Stored only in this page, and gone when it is closed.
+  // Stored only in this page and discarded when it is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
   useEffect(() => readWithRetry(setContract, setError), []);
   useDeepLinks(contract !== undefined);
@@ -94,7 +94,7 @@ function App() {
 
 const RETRY_MS = 3000;
 
-/** Reads the contract, retrying while the gateway is unreachable; stops if access is refused. */
+/** Reads the contract, retrying while the gateway is unreachable; stops if access is denied. */
 function readWithRetry(onRead, onError) {
   let timer;
   const read = async () => {
@@ -126,7 +126,8 @@ function Credential({ credential, onChange }) {
   return html`<section class="card" aria-labelledby="credential-title">
     <h2 id="credential-title">Credential for trying requests</h2>
     <p class="muted">
-      Sent to the gateway with each request below. It is stored only in this page and is gone when you leave it.
+      The credential is sent to the gateway with each request below. It is stored only in this page and discarded when
+      you leave the page.
     </p>
     <form class="filters" onSubmit=${(event) => event.preventDefault()}>
       ${field('name', 'text')} ${field('password', 'password')}
@@ -139,7 +140,7 @@ function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;
     const show = () => {
-      // Operation ids consist of letters only; all other ids on the page do not.
+      // Operation ids consist only of letters; no other ids on the page do.
       const place = document.getElementById(location.hash.slice(1));
       place?.scrollIntoView();
       place?.querySelector('h3')?.focus({ preventScroll: true });

@@ -41,7 +41,7 @@ export function Operation({ operation, contract, credential }) {
           <${Contents} content=${response.content} schemas=${contract.schemas} />
         </details>`,
     )}
-    <${Rules} rules=${operation.answerRules} />
+    <${Rules} rules=${operation.responseRules} />
     <${TryForm} operation=${operation} contract=${contract} credential=${credential} />
   </article>`;
 }
@@ -56,7 +56,7 @@ function Facts({ operation }) {
         ? 'required, even if anonymous callers are allowed'
         : 'required unless anonymous callers are allowed',
     ],
-    operation.needsFeature !== undefined && ['Needs', operation.needsFeature],
+    operation.needsFeature !== undefined && ['Required feature', operation.needsFeature],
     [
       'Checks',
       Object.entries(checks)
@@ -65,14 +65,16 @@ function Facts({ operation }) {
     ],
     [
       'Unknown parameters',
-      unknownParameters === 'refuse' ? 'refused if the check requests is enforced' : 'counted, never refused',
+      unknownParameters === 'refuse' ? 'refused if the requests check is enforced' : 'counted, never refused',
     ],
     paging !== undefined && ['Pages', pagesText(paging)],
     ['Cache', cacheText(cache)],
     purges.length > 0 && ['A success purges', purges.join(', ')],
     [
       'Service account',
-      operation.identityIndependent ? 'may act for the caller' : "never: the caller's own credential is sent",
+      operation.identityIndependent
+        ? 'may be used instead of the caller’s credential'
+        : 'never used: the caller’s own credential is sent',
     ],
   ];
   return html`<dl class="facts">
@@ -90,7 +92,7 @@ function Facts({ operation }) {
 
 function pagesText({ firstPage, observedPageSize, hasPageCount }) {
   const size = observedPageSize === undefined ? '' : `, ${observedPageSize} items by default`;
-  return `an absent page means ${firstPage}${size}${hasPageCount ? '' : ', responses have no pageCount'}`;
+  return `starting at ${firstPage}${size}${hasPageCount ? '' : ', no pageCount in responses'}`;
 }
 
 function cacheText(cache) {
@@ -110,8 +112,8 @@ function Parameters({ operation: { parameters, id }, schemas }) {
             <th scope="col">Name</th>
             <th scope="col">In</th>
             <th scope="col">Type and bounds</th>
-            <th scope="col">Known</th>
-            <th scope="col">What</th>
+            <th scope="col">Provenance</th>
+            <th scope="col">Description</th>
           </tr>
         </thead>
         <tbody>
@@ -147,7 +149,7 @@ function Contents({ content, schemas }) {
       html`<div key=${mediaType}>
         <p class="row">
           <code>${mediaType}</code> <span>${nameOf(schema) ?? typeText(schema, schemas)}</span>
-          ${breaks === true && html`<span class="badge bad">seen in practice, violates the contract</span>`}
+          ${breaks === true && html`<span class="badge bad">observed, but violates the contract</span>`}
         </p>
         <${Schema} schema=${schema} schemas=${schemas} />
         ${examples.map(
@@ -163,7 +165,7 @@ function Contents({ content, schemas }) {
 
 function Rules({ rules }) {
   if (rules.length === 0) return null;
-  return html`<p class="muted">Rules beyond the schema:</p>
+  return html`<p class="muted">Rules in addition to the schema:</p>
     <ul>
       ${rules.map(({ name, text }) => html`<li key=${name}><code>${name}</code>: <${Words} text=${text} /></li>`)}
     </ul>`;

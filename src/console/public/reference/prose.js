@@ -1,11 +1,11 @@
 import { html } from '../lib/html.js';
 
-/** A text in which words between backticks are code. */
+/** A text in which words between backticks are shown as code. */
 export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** Such a text with paragraphs. */
+/** A text with paragraphs in which words between backticks are shown as code. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)
@@ -14,12 +14,12 @@ export function Prose({ text }) {
 }
 
 const KNOWN = {
-  observed: ['good', 'observed at the legacy server'],
+  observed: ['good', 'observed on the legacy server'],
   inferred: ['warn', 'inferred, not observed'],
   'not shown': ['bad', 'not shown in the specification'],
 };
 
-/** A badge that shows how well a fact is known. */
+/** A badge that shows the provenance of a fact. */
 export function Provenance({ is, of = '' }) {
   if (is === undefined) return null;
   const [tone, title] = KNOWN[is] ?? ['', ''];

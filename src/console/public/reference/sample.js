@@ -1,5 +1,5 @@
 /**
- * Returns the initial values of the form: examples for path parameters; query parameters start empty.
+ * Returns the initial values of the form: path parameters have examples, and query parameters are empty.
  */
 export function firstValues({ parameters }) {
   return Object.fromEntries(
@@ -18,7 +18,7 @@ export function firstBody({ requestBody }) {
 /** Formats a value as indented JSON. */
 export const pretty = (value) => JSON.stringify(value, undefined, 2);
 
-/** Indents a JSON body if all its numbers can be preserved; returns any other body unchanged. */
+/** Indents a JSON body if this preserves all its numbers; returns any other body unchanged. */
 export function prettyBody(text, mediaType) {
   // Integers above 53 bits would be shown with a different value.
   if (!/json/i.test(mediaType) || /[^"\w.]\d{16,}/.test(text)) return text;

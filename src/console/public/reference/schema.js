@@ -4,13 +4,14 @@ import { Provenance, Words } from './prose.js';
 const REF = '#/components/schemas/';
 
 /**
- * Resolves a schema: itself, or the component that it refers to, overridden by the members beside the reference.
+ * Resolves a schema: returns the schema itself, or the component that it refers to, overridden by the members next to
+ * the reference.
  */
 export function resolved(schema, schemas) {
   let found = schema;
   for (let step = 0; step < 20 && typeof found?.$ref === 'string'; step += 1) {
-    const { $ref, ...beside } = found;
-    found = { ...schemas[$ref.replace(REF, '')], ...beside };
+    const { $ref, ...siblings } = found;
+    found = { ...schemas[$ref.replace(REF, '')], ...siblings };
   }
   return found ?? {};
 }
@@ -18,7 +19,7 @@ export function resolved(schema, schemas) {
 /** Returns the name of the component that a schema refers to. */
 export const nameOf = (schema) => (typeof schema?.$ref === 'string' ? schema.$ref.replace(REF, '') : undefined);
 
-/** Returns the type of a schema in a few words: `integer (int64)`, `array of Comment`, `text or null`. */
+/** Returns the type of a schema in a few words: `integer (int64)`, `array of Comment`, `string or null`. */
 export function typeText(schema, schemas) {
   if (schema === false) return 'not allowed';
   if (schema === true) return 'anything';
@@ -28,8 +29,8 @@ export function typeText(schema, schemas) {
     return [...new Set(options.map((one) => nameOf(one) ?? typeText(one, schemas)))].join(' or ');
   if (type === undefined && allOf !== undefined)
     return allOf.map((one) => nameOf(one) ?? typeText(one, schemas)).join(' and ');
-  if (type === undefined) return not === undefined ? 'anything' : 'anything with exceptions';
-  const words = [type].flat().map((one) => (one === 'string' ? 'text' : one));
+  if (type === undefined) return not === undefined ? 'anything' : 'anything, with exceptions';
+  const words = [type].flat();
   if (items !== undefined)
     return words.join(' or ').replace('array', `array of ${nameOf(items) ?? typeText(items, schemas)}`);
   return `${words.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
@@ -61,7 +62,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
     name,
     schema: inner,
     required: required.has(name),
-    // A field without its own provenance has that of its resource.
+    // A field without its own provenance has the provenance of its resource.
     provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));
@@ -123,7 +124,7 @@ function Field({ name, schema, required, provenance, schemas }) {
   </li>`;
 }
 
-// A list of plain values has no details beyond its type.
+// For a list of plain values, there are no details in addition to the type.
 function isOpenable(at, schemas) {
   if (typeof at.items === 'object') return isOpenable(resolved(at.items, schemas), schemas);
   return [at.properties, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');

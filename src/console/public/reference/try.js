@@ -6,18 +6,18 @@ import { firstBody, firstValues, prettyBody } from './sample.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
-/** The form to try one operation; the admin listener relays the request to the gateway's own public listener. */
+/** The form for trying one operation. The admin listener relays the request to the gateway's own public listener. */
 export function TryForm({ operation, contract, credential }) {
   const { method, parameters, requestBody } = operation;
   const [values, setValues] = useState(() => firstValues(operation));
   const [body, setBody] = useState(() => firstBody(operation));
-  const [state, setState] = useState(/** @type {{ busy?: boolean, answer?: any, error?: any }} */ ({}));
+  const [state, setState] = useState(/** @type {{ busy?: boolean, response?: any, error?: any }} */ ({}));
   const own = useId();
   const target = targetOf(operation, values);
   const hasBody = requestBody !== undefined;
   const allowed = contract.writable || SAFE.has(method);
   const headers = hasBody ? { 'Content-Type': 'application/json' } : {};
-  const asked = { method, target, headers: { Accept: 'application/json', ...headers }, ...(hasBody && { body }) };
+  const request = { method, target, headers: { Accept: 'application/json', ...headers }, ...(hasBody && { body }) };
   const line = curlLine({
     origin: contract.gatewayUrl,
     method,
@@ -32,7 +32,7 @@ export function TryForm({ operation, contract, credential }) {
     setState({ busy: true });
     const signed = credential.name === '' ? {} : { credential };
     try {
-      setState({ answer: await post('try', { ...asked, ...signed }) });
+      setState({ response: await post('try', { ...request, ...signed }) });
     } catch (error) {
       setState({ error });
     }
@@ -80,12 +80,12 @@ export function TryForm({ operation, contract, credential }) {
     <div role="status">
       ${state.busy && html`<p class="muted">Waiting for the response…</p>`}
       ${state.error !== undefined && html`<p class="note bad">${state.error.message}</p>`}
-      ${state.answer !== undefined && html`<${Answer} answer=${state.answer} />`}
+      ${state.response !== undefined && html`<${TriedResponse} response=${state.response} />`}
     </div>
   </section>`;
 }
 
-function Answer({ answer: { status, statusText, headers, seconds, body, bytes, cut, broken, text } }) {
+function TriedResponse({ response: { status, statusText, headers, seconds, body, bytes, cut, broken, text } }) {
   const valueOf = (name) => headers.find(([one]) => one.toLowerCase() === name)?.[1];
   const tone = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';
   const contractStatus = valueOf('contract-status');

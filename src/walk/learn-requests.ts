@@ -1,35 +1,35 @@
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 
-/** One request for information that the walk over the contract does not show. */
-interface LearnQuestion {
-  /** The operation that it belongs to; undefined for an address outside the contract. */
+/** One request for information that the walk over the contract does not provide. */
+interface LearnRequest {
+  /** The id of the requested operation; undefined for an undocumented path. */
   readonly operation: string | undefined;
   /** Path and query. */
   readonly target: string;
   readonly details?: boolean;
   readonly page?: number;
   readonly pageSize?: number;
-  /** The target that is requested instead if the page size is refused. */
-  readonly otherwise?: string;
+  /** The target to request instead if the page size is refused. */
+  readonly fallback?: string;
 }
 
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests of one address: enough for evidence, and no more. */
+/** The number of requests for one path: only as many as the evidence requires. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
-/** Enough tickets to distinguish fields that are always present from those that are sometimes present. */
+/** The number of tickets, enough to distinguish fields that are always present from those that sometimes are. */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
  * Returns requests for pages of lists with attachments and for follow relations. The plain walk requests too few of
- * both.
+ * either.
  */
-export function openQuestions(ids: IdsOf): LearnQuestion[] {
+export function openPlaceRequests(ids: IdsOf): LearnRequest[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
   const lists = [
     ['listQuestions', 'question'],
@@ -53,7 +53,7 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
         page,
         pageSize: PAGE_SIZE,
         // The maximum size of the server may be smaller.
-        otherwise: `${BASE}/${name}.json?page=${page}`,
+        fallback: `${BASE}/${name}.json?page=${page}`,
       })),
     ),
     ...relations.map(({ operation, path }) => ({
@@ -65,29 +65,33 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
 }
 
 /**
- * Returns lookups of tickets by node, which the specification names but does not show. Only some nodes have a ticket.
+ * Returns lookups of tickets by node, which the specification names but does not describe. Only some nodes have a
+ * ticket.
  */
-export function ticketQuestions(ids: IdsOf): LearnQuestion[] {
+export function ticketRequests(ids: IdsOf): LearnRequest[] {
   return ids('nodeId')
     .slice(0, TICKETS)
-    .map((id) => address(`issuetracker/node/${id}/ticket`));
+    .map((id) => undocumented(`issuetracker/node/${id}/ticket`));
 }
 
-/** Returns lookups by the keys in those responses. Each is repeated, because one response is not enough evidence. */
-export function ticketKeyQuestions(keys: ReadonlySet<string>): LearnQuestion[] {
+/**
+ * Returns lookups by the keys in those responses. If there are few keys, each one is requested several times for more
+ * evidence.
+ */
+export function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);
   const times = Math.ceil(FEW / Math.max(1, some.length));
   return some.flatMap((key) =>
-    Array.from({ length: times }, () => address(`issuetracker/key/${encodeURIComponent(key)}/ticket`)),
+    Array.from({ length: times }, () => undocumented(`issuetracker/key/${encodeURIComponent(key)}/ticket`)),
   );
 }
 
-/** Returns requests for addresses outside the contract that clients are known to use. */
-export function addressQuestions(ids: IdsOf): LearnQuestion[] {
+/** Returns requests for undocumented paths that clients are known to use. */
+export function undocumentedRequests(ids: IdsOf): LearnRequest[] {
   const one = (name: string, kind: string, rest = '') =>
     ids(kind)
       .slice(0, FEW)
-      .map((id) => address(`${name}/${id}${rest}`));
+      .map((id) => undocumented(`${name}/${id}${rest}`));
   const lists = ['answer', 'comment', 'node', 'user', 'topic', 'space'];
   return [
     ...one('question', 'questionId'),
@@ -95,31 +99,33 @@ export function addressQuestions(ids: IdsOf): LearnQuestion[] {
     ...one('question', 'questionId', '/comment'),
     ...one('answer', 'answerId'),
     ...one('user', 'userId'),
-    ...lists.flatMap((name) => Array.from({ length: FEW }, () => address(name))),
+    ...lists.flatMap((name) => Array.from({ length: FEW }, () => undocumented(name))),
   ];
 }
 
 /** The page sizes that a probe requests, in order. */
 const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
 
-/** Lists that can be requested without an id, for the probe of page sizes. */
+/** The lists whose page sizes are probed. They can be requested without an id. */
 const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
   ['listQuestions', `${BASE}/question.json`],
   ['listIdeas', `${BASE}/idea.json`],
   ['listArticles', `${BASE}/article.json`],
 ];
 
-const address = (path: string): LearnQuestion => ({ operation: undefined, target: `${BASE}/${path}.json` });
+const undocumented = (path: string): LearnRequest => ({ operation: undefined, target: `${BASE}/${path}.json` });
 
 /** Sends one request; returns undefined if there is no response. */
-export type Ask = (question: LearnQuestion) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
+export type SendRequest = (
+  request: LearnRequest,
+) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests larger and larger pages until one contains all items. If a size is refused, finds the largest accepted one.
+ * Requests increasingly large pages until one contains all items. If a size is refused, finds the largest accepted one.
  */
-export async function probePageSizes(ask: Ask): Promise<void> {
+export async function probePageSizes(send: SendRequest): Promise<void> {
   for (const [operation, path] of PROBED_LISTS) {
-    const requestPage = (pageSize: number) => ask({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
+    const requestPage = (pageSize: number) => send({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
     let accepted = 1;
     for (const size of PROBED_SIZES) {
       const { status, json } = (await requestPage(size)) ?? { status: 0, json: undefined };
@@ -133,7 +139,7 @@ export async function probePageSizes(ask: Ask): Promise<void> {
 
 /** Finds the smallest size that the server refuses. */
 async function bisect(
-  requestPage: (size: number) => ReturnType<Ask>,
+  requestPage: (size: number) => ReturnType<SendRequest>,
   accepted: number,
   refused: number,
 ): Promise<void> {
