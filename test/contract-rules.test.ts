@@ -479,7 +479,7 @@ describe('fields', () => {
 
   it('without a documented form are open and marked', () => {
     expect(document.components.schemas['NotShown']).toEqual({
-      description: 'A shape that was not shown; anything is accepted.',
+      description: 'A shape that the specification does not show. Any value is accepted.',
       'x-provenance': 'not shown',
     });
     expect(document.components.schemas['FollowRelation']).toMatchObject({

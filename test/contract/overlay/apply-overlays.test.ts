@@ -212,7 +212,7 @@ describe('an overlay', () => {
       'a primitive to update',
       { target: '$.info.title', update: { a: 1 } },
       '/actions/0/target',
-      /selects text at \/info\/title/,
+      /selects a string at \/info\/title/,
     ],
     [
       'a primitive to remove',
@@ -224,15 +224,20 @@ describe('an overlay', () => {
       'primitives among the nodes that a wildcard selects',
       { target: '$.info.*', update: {} },
       '/actions/0/target',
-      /selects text/,
+      /selects a string/,
     ],
-    ['text for an object', { target: '$.info', update: 'text' }, '/actions/0/update', /must be an object .* not text/],
+    [
+      'text for an object',
+      { target: '$.info', update: 'text' },
+      '/actions/0/update',
+      /must be an object .* not a string/,
+    ],
     ['an array for an object', { target: '$.info', update: ['a'] }, '/actions/0/update', /not an array/],
     [
       'text over an array',
       { target: '$.info', update: { tags: 'c' } },
       '/actions/0/update/tags',
-      /text cannot be merged with an array/,
+      /a string cannot be merged with an array/,
     ],
     [
       'an array over an object, once for all nodes',

@@ -39,8 +39,12 @@ describe('reading an overlay', () => {
       [['', /alias/i]],
     ],
     ['no version', `info: { title: T, version: "1" }\n${ACTIONS}`, [['/overlay', /is missing/]]],
-    ['another version', `${HEAD.replace('1.0.0', '1.1.0')}${ACTIONS}`, [['/overlay', /not supported/]]],
-    ['a version that is a number', `${HEAD.replace('1.0.0', '1.0')}${ACTIONS}`, [['/overlay', /not supported/]]],
+    ['another version', `${HEAD.replace('1.0.0', '1.1.0')}${ACTIONS}`, [['/overlay', /not a supported version/]]],
+    [
+      'a version that is a number',
+      `${HEAD.replace('1.0.0', '1.0')}${ACTIONS}`,
+      [['/overlay', /not a supported version/]],
+    ],
     ['no info', `overlay: 1.0.0\n${ACTIONS}`, [['/info', /title and version/]]],
     [
       'an info with a numeric version and no title',
@@ -52,7 +56,7 @@ describe('reading an overlay', () => {
     ],
     ['no actions', HEAD, [['/actions', /at least one action/]]],
     ['an empty list of actions', `${HEAD}actions: []`, [['/actions', /at least one action/]]],
-    ['an action that is text', `${HEAD}actions: [x]`, [['/actions/0', /not text/]]],
+    ['an action that is text', `${HEAD}actions: [x]`, [['/actions/0', /not a string/]]],
     ['an action that does nothing', `${HEAD}actions: [{ target: $.info }]`, [['/actions/0', /does nothing/]]],
     [
       'an action that removes nothing',
@@ -61,8 +65,8 @@ describe('reading an overlay', () => {
     ],
     ['an action without a target', `${HEAD}actions: [{ update: {} }]`, [['/actions/0/target', /must be a JSONPath/]]],
     ['remove as text', `${HEAD}actions: [{ target: $.a, remove: "yes" }]`, [['/actions/0/remove', /true or false/]]],
-    ['an unknown name', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not known/]]],
-    ['an unknown name at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not known/]]],
+    ['an unknown name', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not allowed here/]]],
+    ['an unknown name at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not allowed here/]]],
     [
       'a target that is not a JSONPath expression',
       `${HEAD}actions: [{ target: "$.paths[", update: {} }]`,
@@ -92,7 +96,7 @@ describe('reading an overlay', () => {
       'everything wrong at once',
       'overlay: 2.0.0\ninfo: 1\nactions: [{ target: x, update: {} }, 5]',
       [
-        ['/overlay', /not supported/],
+        ['/overlay', /not a supported version/],
         ['/info', /object/],
         ['/actions/0/target', /JSONPath/],
         ['/actions/1', /object/],
@@ -125,7 +129,7 @@ describe('reading an overlay', () => {
     ]);
     const large = fileWith(`${HEAD}${ACTIONS}${'# a comment\n'.repeat(100_000)}`);
     expect(faultsOf(() => readOverlay(large))).toMatchObject([
-      { source: large, message: expect.stringContaining('at most') as string },
+      { source: large, message: expect.stringContaining('the maximum is') as string },
     ]);
   });
 
