@@ -136,7 +136,7 @@ describe('portico ladder', () => {
   it('states that nothing has been checked if there is no ledger yet', async () => {
     const { code, out, err } = await ladder();
     expect(code).toBe(0);
-    expect(err).toContain('nothing has been checked');
+    expect(err).toContain('no requests have been checked');
     expect(out).toContain('not yet: 0 of 3 checked in 7 d');
   });
 

@@ -257,7 +257,7 @@ describe('portico learn', () => {
     const { code, err } = await learn(['--against', reference.url, '--user', 'admin', '--delay', '0'], 'wrong');
     expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
       code: 1,
-      err: `portico: ${reference.url} responds with 401 to all requests: the name or the password is wrong.`,
+      err: `portico: ${reference.url} responded with 401 to all requests: the name or the password is wrong.`,
     });
   });
 
@@ -275,7 +275,7 @@ describe('portico learn', () => {
     const { err } = await learn([...args.slice(0, 6), '--id', 'nodeId=9007199254740993']);
     expect(requested).toContain('/services/v2/jobs/gdpr/12.json');
     expect(requested).toContain('/services/v2/issuetracker/node/9007199254740993/ticket.json');
-    expect(err).toContain('not walked: listGroupUsers; no id is known, add --id groupId=…');
+    expect(err).toContain('not walked: listGroupUsers; no id is known: add --id groupId=…');
   });
 
   it.each([
@@ -285,7 +285,7 @@ describe('portico learn', () => {
     [['--id', 'jobId=1'], '--id requires --against'],
     [['--against', 'http://127.0.0.1:9', '--id', 'bob=1'], 'unknown path parameter "bob"; the walk uses jobId,'],
     [['--against', 'http://127.0.0.1:9', '--id', 'jobId'], 'must be NAME=ID, for example jobId=12'],
-    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name without a colon'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a user name without a colon'],
   ])('exits with 2 for a usage error: %j', async (args, message) => {
     const { code, err } = await learn(args);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) as string });

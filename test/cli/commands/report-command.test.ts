@@ -112,7 +112,7 @@ describe('portico report', () => {
     expect((await portico(['report', '--compare', '1.0', '1.0'])).code).toBe(0);
     const unknown = await portico(['report', '--compare', '1.0', '1.9']);
     expect(unknown).toMatchObject({ code: 2 });
-    expect(unknown.err).toContain('it has 1.0');
+    expect(unknown.err).toContain('it contains 1.0');
   });
 
   it('states that there was no traffic, and passes', async () => {
@@ -162,7 +162,7 @@ describe('portico report', () => {
     [['--fail-on', 'newish,x'], 'is neither new nor count=N nor a category'],
     [['--fail-on', 'new,missing'], '"new" cannot be combined with other rules; repeat --fail-on'],
     [['--fail-on', 'missing,count=3'], '"count=3" cannot be combined'],
-    [['d42a'], 'at least the first six'],
+    [['d42a'], 'at least the first 6'],
     [['d42a8e35fdeb1580', '--fail-on', 'new'], 'cannot be combined with a fingerprint'],
     [['--release', ''], '--release requires a label'],
     [['--compare', 'a'], '--compare requires two'],
@@ -183,7 +183,7 @@ describe('portico check --against', () => {
       'admin\n',
     );
     expect(code).toBe(0);
-    expect(out).toContain('not walked: getGdprJob; no id is known, add --id jobId=…');
+    expect(out).toContain('not walked: getGdprJob; no id is known: add --id jobId=…');
     expect(out).toContain('portico report --ledger other.db');
     expect(err).not.toContain('failed');
   });
@@ -228,15 +228,15 @@ describe('portico check --against', () => {
       { PORTICO_PASSWORD: 'admin', PORTICO_LEDGER: ':memory:' },
     );
     expect(code).toBe(1);
-    expect(err).toContain('responds with 404 to all requests: the URL must end before /services/v2');
+    expect(err).toContain('responded with 404 to all requests: the URL must end before /services/v2');
   });
 
   it.each([
     [['--user', 'admin'], 'requires --against URL'],
     [['--against', 'http://127.0.0.1:9', '--id', 'job=1'], 'unknown path parameter "job"'],
     [['--against', 'http://127.0.0.1:9', '--max-requests', '0'], 'a whole number from 1'],
-    [['--against', 'http://127.0.0.1:9', '--timeout', '0'], 'a number of seconds above 0'],
-    [['--against', 'http://127.0.0.1:9', '--user', 'a:b'], 'a name without a colon'],
+    [['--against', 'http://127.0.0.1:9', '--timeout', '0'], 'a number of seconds greater than 0'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'a:b'], 'a user name without a colon'],
     [['--against', 'http://127.0.0.1:9', '--user', 'a'], 'no password for a'],
   ])('refuses %j', async (argv, message) => {
     const { code, err } = await portico(['check', ...argv]);
