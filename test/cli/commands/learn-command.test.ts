@@ -297,6 +297,10 @@ describe('portico learn', () => {
       JSON.stringify({ portico: 'observations', version: 1, sinceAt: 1, untilAt: 2, answers: 1 }),
     );
     const { code, out, err } = await learn(['--observations', 'little.json']);
-    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'There is nothing to propose. Sampled responses: 1.\n' });
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '',
+      err: 'There is nothing to propose. Sampled responses: 1.\n',
+    });
   });
 });
