@@ -62,3 +62,11 @@ export const ERRORS = {
 
 /** The stable code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
+
+/** The codes with which authentication refuses a request. The metric of failed authentications counts each of them. */
+export const AUTHENTICATION_CODES = [
+  'credentials_required',
+  'credentials_refused',
+  'too_many_attempts',
+  'verification_unavailable',
+] as const satisfies readonly ErrorCode[];

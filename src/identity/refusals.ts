@@ -1,3 +1,4 @@
+import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
@@ -18,17 +19,17 @@ export function challengeOf(realm: string): string {
 export function createRefusals(realm: string): Refusals {
   const challenge = { 'WWW-Authenticate': challengeOf(realm) };
   const credentialsRefused = (text = 'The credential was refused.') =>
-    new GatewayError('credentials_refused', text, { headers: challenge });
+    refusal('credentials_refused', text, { headers: challenge });
   return {
     credentialsRequired: () =>
-      new GatewayError('credentials_required', 'This request requires a credential.', { headers: challenge }),
+      refusal('credentials_required', 'This request requires a credential.', { headers: challenge }),
     credentialsRefused,
     of(verdict) {
       if (verdict.kind === 'valid') return undefined;
       if (verdict.kind === 'invalid') return credentialsRefused();
       const headers = { 'Retry-After': String(Math.max(1, Math.ceil(verdict.retryAfterSeconds))) };
-      if (verdict.kind !== 'unavailable') return new GatewayError('too_many_attempts', LIMITED, { headers });
-      return new GatewayError('verification_unavailable', UNAVAILABLE, { headers, cause: verdict.cause });
+      if (verdict.kind !== 'unavailable') return refusal('too_many_attempts', LIMITED, { headers });
+      return refusal('verification_unavailable', UNAVAILABLE, { headers, cause: verdict.cause });
     },
   };
 }
@@ -43,7 +44,16 @@ const RETRY_SECONDS = '5';
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;
   const text = reason === 'too_many_attempts' ? LIMITED : UNAVAILABLE;
-  return new GatewayError(reason, text, { headers: { 'Retry-After': RETRY_SECONDS } });
+  return refusal(reason, text, { headers: { 'Retry-After': RETRY_SECONDS } });
+}
+
+/** Creates an error of authentication. Its code must be one of those that the metric counts. */
+function refusal(
+  code: (typeof AUTHENTICATION_CODES)[number],
+  text: string,
+  options: { headers: Record<string, string>; cause?: unknown },
+): GatewayError {
+  return new GatewayError(code, text, options);
 }
 
 const LIMITED = 'Too many login attempts; try again later.';

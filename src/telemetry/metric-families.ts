@@ -1,4 +1,7 @@
+import { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
+import type { CacheTrace, CheckVerdict, Trace } from '../model/trace.ts';
 import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
+import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
 /** A counter whose label sets are all known at startup; an increment is one array write. */
@@ -145,41 +148,53 @@ export const FOLDED = 'folded';
 /** The label value for everything that has no value of its own. */
 export const OTHER = 'other';
 
+/** Returns the members of a union in this order. A missing member is a type error. */
+const membersOf = <T extends string>(members: Readonly<Record<T, true>>) => Object.keys(members) as T[];
+
 /** The outcomes of a check. */
-export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped', 'failed'] as const;
+export const OUTCOMES: readonly string[] = membersOf<CheckVerdict['outcome']>({
+  passed: true,
+  reported: true,
+  refused: true,
+  skipped: true,
+  failed: true,
+});
 
 /** The outcomes of a scan of response bytes. */
-export const SCAN_OUTCOMES = ['valid', 'closer'] as const;
+export const SCAN_OUTCOMES: readonly string[] = membersOf<NonNullable<Trace['scan']>>({ valid: true, closer: true });
 
 /** The results of a cache lookup. */
-export const CACHE_RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'] as const;
+export const CACHE_RESULTS: readonly CacheTrace['status'][] = membersOf<CacheTrace['status']>({
+  hit: true,
+  miss: true,
+  stale: true,
+  coalesced: true,
+  bypass: true,
+});
 
 /** How the verdict of the shadow contract can differ from that of the live contract. */
-export const CANDIDATE_DIFFERENCES = ['newly-refused', 'newly-accepted'] as const;
+export const CANDIDATE_DIFFERENCES: readonly string[] = membersOf<NonNullable<Violation['candidate']>>({
+  'newly-refused': true,
+  'newly-accepted': true,
+});
 
 /** The reasons why authentication fails. */
-export const AUTHENTICATION_REASONS = [
-  'credentials_required',
-  'credentials_refused',
-  'too_many_attempts',
-  'verification_unavailable',
-  'not_basic',
-  OTHER,
-] as const;
-
-const KINDS = {
-  refused: true,
-  reset: true,
-  truncated: true,
-  deadline: true,
-  shed: true,
-  circuit_open: true,
-  too_large: true,
-  aborted: true,
-} satisfies Record<UpstreamFailureKind, true>;
+export const AUTHENTICATION_REASONS: readonly string[] = [...AUTHENTICATION_CODES, 'not_basic', OTHER];
 
 /** The ways in which an exchange with the upstream fails. */
-export const FAILURE_KINDS: readonly string[] = [...Object.keys(KINDS), OTHER];
+export const FAILURE_KINDS: readonly string[] = [
+  ...membersOf<UpstreamFailureKind>({
+    refused: true,
+    reset: true,
+    truncated: true,
+    deadline: true,
+    shed: true,
+    circuit_open: true,
+    too_large: true,
+    aborted: true,
+  }),
+  OTHER,
+];
 
 /** The status classes; `aborted` is status 0: the client received no response. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted', 'other'] as const;

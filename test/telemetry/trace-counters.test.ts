@@ -1,7 +1,54 @@
 import { describe, expect, it } from 'vitest';
-import { spendsErrorBudget } from '../../src/telemetry/trace-counters.ts';
+import { createTraceCounters, spendsErrorBudget } from '../../src/telemetry/trace-counters.ts';
+import { MODES } from '../../src/model/checks.ts';
+import { responseViolation } from '../builders/response-violation.ts';
+import { finishedTrace } from './fixed-trace.ts';
 
 const upstream = (shape: string, status?: number) => ({ status, shape, seconds: 1, attempts: 1 });
+
+const refused = { level: 'enforce', outcome: 'refused' } as const;
+
+// A request that is wrong in every way, and one without a response. Add what a new counter reads.
+const TRACES = [
+  finishedTrace({
+    status: 502,
+    error: 'credentials_required',
+    authentication: { ...refused, principal: 'none', reason: 'credentials_required' },
+    permissions: { ...refused, decision: { verdict: 'denied', missing: ['Edit node'] } },
+    pageBounds: refused,
+    cache: { status: 'miss' },
+    scan: 'closer',
+    upstream: { status: 200, shape: 'json', seconds: 0.5, attempts: 1 },
+    legacyAddress: true,
+    redacted: ['visibility'],
+    violations: [responseViolation(), responseViolation({ candidate: 'newly-refused' })],
+  }),
+  finishedTrace({ upstream: { status: undefined, shape: 'reset', seconds: 0.5, attempts: 1 } }),
+];
+
+describe('the counters of traces', () => {
+  it('are each incremented by some trace', () => {
+    const list = {
+      id: 'listQuestions',
+      paging: { firstPage: 1, observedPageSize: undefined, hasPageCount: true },
+      cacheability: { byDefault: true, tags: [] },
+      carriesPrivateFields: true,
+    } as const;
+    const counters = createTraceCounters({
+      operations: [list],
+      permissions: ['Edit node'],
+      mode: 'strict',
+      checks: MODES.strict.checks,
+      version: '0.0.0',
+      contractVersion: 'v2',
+    });
+    for (const trace of TRACES) counters.record(trace);
+    const text = counters.text();
+    const names = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(15);
+    expect(names.filter((name) => !new RegExp(`^${name}(?:_count)?\\{.* [1-9]\\d*$`, 'm').test(text))).toEqual([]);
+  });
+});
 
 describe('the error budget', () => {
   it.each([

@@ -5,33 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { configSchema } from '../src/config/config-schema.ts';
 import { VARIABLES } from '../src/config/environment.ts';
 import { loadSettings } from '../src/config/load-settings.ts';
-import { ERRORS } from '../src/errors/catalogue.ts';
-import { METRICS } from '../src/telemetry/metric-list.ts';
-import { readText, sectionOf, tableBy, tablesOf } from './readme/tables.ts';
-
-describe('the page of errors', () => {
-  const rows = tablesOf(readText('docs/errors.md')).flat();
-
-  it('lists every code of the catalogue with its status, and no other', () => {
-    const documented = Object.fromEntries(rows.map((row) => [row['code'] ?? '', Number(row['status'])]));
-    const known = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
-    expect(documented).toEqual(known);
-  });
-
-  it('lists each code once and describes when it is returned', () => {
-    expect(rows).toHaveLength(Object.keys(ERRORS).length);
-    expect(rows.filter((row) => row['when'] === '')).toEqual([]);
-  });
-});
-
-describe('the page of metrics', () => {
-  it('lists every metric with its type and labels, and no other', () => {
-    const rows = tableBy(readText('docs/metrics.md'), 'metric');
-    const documented = rows.map(({ metric, type, labels }) => `${metric} ${type} ${labels}`);
-    const known = Object.values(METRICS).map(({ name, type, labels }) => `${name} ${type} ${labels.join(', ') || '—'}`);
-    expect(documented.toSorted()).toEqual(known.toSorted());
-  });
-});
+import { readText, sectionOf, tableBy } from './readme/tables.ts';
 
 /** A part of the configuration's schema, with the members that this test reads. */
 interface SchemaPart {
@@ -49,7 +23,7 @@ describe('the page of the configuration', () => {
   const page = readText('docs/configuration.md');
   const schema: SchemaPart = configSchema();
   const reference = tableBy(page, 'key');
-  const folder = mkdtempSync(join(tmpdir(), 'portico-catalogue-'));
+  const folder = mkdtempSync(join(tmpdir(), 'portico-configuration-page-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('lists every environment variable, and no other', () => {
@@ -78,6 +52,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   'authentication.verifier': 'by upstream',
   'contract.folder': "the package's schemas/",
   'contract.inferred': 'by upstream',
+  'contract.scanner': 'on',
   'listen.lameDuckSeconds': 'by upstream',
   'contract.candidate.folder': 'contract.folder',
   'contract.candidate.overlays': '[]',

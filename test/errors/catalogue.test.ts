@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../src/errors/catalogue.ts';
+import { readSources } from '../../tools/structure.ts';
+import { readText, ROOT, tablesOf } from '../readme/tables.ts';
+
+describe('the page of errors', () => {
+  const rows = tablesOf(readText('docs/errors.md')).flat();
+
+  it('lists every code of the catalogue with its status, and no other', () => {
+    const documented = Object.fromEntries(rows.map((row) => [row['code'] ?? '', Number(row['status'])]));
+    const known = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
+    expect(documented).toEqual(known);
+  });
+
+  it('lists each code once and describes when it is returned', () => {
+    expect(rows).toHaveLength(Object.keys(ERRORS).length);
+    expect(rows.filter((row) => row['when'] === '')).toEqual([]);
+  });
+});
+
+describe('every error code', () => {
+  // A code that only the catalogue and the metrics contain is never returned.
+  const others = readSources(join(ROOT, 'src')).filter(({ path }) => !/^(?:errors|telemetry|reference)\//.test(path));
+
+  it.each(Object.keys(ERRORS))('is used by code that refuses requests: %s', (code) => {
+    expect(others.some(({ text }) => text.includes(`'${code}'`))).toBe(true);
+  });
+});
