@@ -157,7 +157,7 @@ const RULES: readonly SemanticRule[] = [
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
 /**
- * Returns what the rules of an operation read in a response, as JSON pointers in which `*` stands for every element of an
+ * Returns JSON pointers to the values that an operation's rules read in a response. `*` represents every element of an
  * array.
  */
 export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly string[] {

@@ -125,7 +125,7 @@ describe('learning from traffic', () => {
     const over = await runInProcess([...again, '--output', overlay]);
     expect(over).toMatchObject({
       code: 2,
-      err: expect.stringContaining('this file is in contract.overlays') as string,
+      err: expect.stringContaining('this file is already in contract.overlays') as string,
     });
     expect(readFileSync(overlay, 'utf8')).toBe(text);
 

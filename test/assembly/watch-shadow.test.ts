@@ -186,7 +186,7 @@ describe('a shadow contract', () => {
           source: file,
           message: expect.stringMatching(/^the shadow contract: there is no component/) as string,
         }),
-        expect.objectContaining({ source: other, message: expect.stringMatching(/^selects text/) as string }),
+        expect.objectContaining({ source: other, message: expect.stringMatching(/^selects a string/) as string }),
       ]) as unknown,
     });
   });
