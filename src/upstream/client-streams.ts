@@ -34,29 +34,24 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Creates a counter with no open streams. */
 export function createClientStreams({ total, perCaller, perAddress }: UpstreamOptions['streams']): ClientStreams {
-  const shares = new Map<string, number>();
+  const byAddress = new Map<string, number>();
+  const byCaller = new Map<string, number>();
   let open = 0;
 
-  const add = (key: string, step: 1 | -1) => {
-    const count = (shares.get(key) ?? 0) + step;
-    if (count === 0) shares.delete(key);
-    else shares.set(key, count);
-  };
   return {
-    check(owner) {
-      const { address, caller } = keysOf(owner);
+    check({ address, caller }) {
       const isFull =
         open >= total ||
-        (shares.get(address) ?? 0) >= perAddress ||
-        (caller !== undefined && (shares.get(caller) ?? 0) >= perCaller);
+        (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
+        (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
       if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     },
-    begin(owner) {
-      const { address, caller } = keysOf(owner);
+    begin({ address, caller }) {
+      const network = networkOf(address);
       const count = (step: 1 | -1) => {
         open += step;
-        add(address, step);
-        if (caller !== undefined) add(caller, step);
+        add(byAddress, network, step);
+        if (caller !== undefined) add(byCaller, caller, step);
       };
       count(1);
       let ended = false;
@@ -70,10 +65,9 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
   };
 }
 
-/** Returns the keys under which a client's streams are counted. */
-function keysOf({ caller, address }: StreamOwner) {
-  return {
-    address: `address ${networkOf(address)}`,
-    caller: caller === undefined ? undefined : `caller ${caller}`,
-  };
+/** Changes the number of streams under a key. */
+function add(shares: Map<string, number>, key: string, step: 1 | -1): void {
+  const count = (shares.get(key) ?? 0) + step;
+  if (count === 0) shares.delete(key);
+  else shares.set(key, count);
 }
