@@ -1,17 +1,24 @@
-import { renderHtml } from './html-report.ts';
+import { renderComparedHtml, renderHtml } from './html-report.ts';
 import { renderJson } from './json-report.ts';
-import { renderJunit } from './junit-report.ts';
+import { renderComparedJunit, renderJunit } from './junit-report.ts';
 import { renderMarkdown } from './markdown-report.ts';
-import type { RenderReport } from './render-options.ts';
-import { renderSarif } from './sarif-report.ts';
+import { renderComparedJson, renderComparedMarkdown, renderComparedTable } from './render-comparison.ts';
+import type { RenderComparison, RenderReport } from './render-options.ts';
+import { renderComparedSarif, renderSarif } from './sarif-report.ts';
 import { renderTable } from './table-report.ts';
 
-/** The formats of a report by name. */
-export const REPORT_FORMATS: ReadonlyMap<string, RenderReport> = new Map([
-  ['table', renderTable],
-  ['markdown', renderMarkdown],
-  ['json', renderJson],
-  ['junit', renderJunit],
-  ['sarif', renderSarif],
-  ['html', renderHtml],
+/** A format: how it shows a report, and how it shows a comparison of two. Every format has both. */
+interface ReportFormat {
+  readonly report: RenderReport;
+  readonly comparison: RenderComparison;
+}
+
+/** The formats by name. The command line offers all of them. */
+export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map([
+  ['table', { report: renderTable, comparison: renderComparedTable }],
+  ['markdown', { report: renderMarkdown, comparison: renderComparedMarkdown }],
+  ['json', { report: renderJson, comparison: renderComparedJson }],
+  ['junit', { report: renderJunit, comparison: renderComparedJunit }],
+  ['sarif', { report: renderSarif, comparison: renderComparedSarif }],
+  ['html', { report: renderHtml, comparison: renderComparedHtml }],
 ]);

@@ -1,6 +1,3 @@
-import { renderComparedHtml } from './html-report.ts';
-import { renderComparedJunit } from './junit-report.ts';
-import { renderComparedSarif } from './sarif-report.ts';
 import {
   type Change,
   CHANGE_WORDS,
@@ -15,20 +12,11 @@ import {
 import { jsonText, REPORT_SCHEMA, REPORT_VERSION, toJsonFinding } from './json-report.ts';
 import { createPaint, wrapText } from './text-layout.ts';
 import { escapeMarkdown, markdownCode, plainText } from './plain-text.ts';
-import type { RenderComparison, RenderOptions } from './render-options.ts';
+import type { RenderOptions } from './render-options.ts';
 import { operationName, placeWords } from './report-words.ts';
 
-/** The formats of a comparison, by name. */
-export const COMPARISON_FORMATS: ReadonlyMap<string, RenderComparison> = new Map<string, RenderComparison>([
-  ['table', renderTable],
-  ['markdown', renderMarkdown],
-  ['json', renderJson],
-  ['junit', renderComparedJunit],
-  ['sarif', renderComparedSarif],
-  ['html', renderComparedHtml],
-]);
-
-function renderTable(comparison: Comparison, { columns, colors }: RenderOptions): string {
+/** Renders a comparison as a table for terminals. */
+export function renderComparedTable(comparison: Comparison, { columns, colors }: RenderOptions): string {
   const width = Math.min(120, Math.max(80, columns));
   const paint = createPaint(colors);
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
@@ -52,7 +40,8 @@ const MARKDOWN_HEAD = [
   '| --- | --- | --- | ---: | --- |',
 ];
 
-function renderMarkdown(comparison: Comparison): string {
+/** Renders a comparison as Markdown, for a comment. */
+export function renderComparedMarkdown(comparison: Comparison): string {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) =>
     ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(MARKDOWN_HEAD, findings.map(markdownRow)),
   );
@@ -66,7 +55,8 @@ function markdownRow(one: ComparedFinding): string {
   return `| ${markdownCode(operationName(entry.operation))} | ${words} | ${entry.category} | ${escapeMarkdown(changedShares(one))} | ${markdownCode(entry.fingerprint)} |`;
 }
 
-function renderJson(comparison: Comparison): string {
+/** Renders a comparison as JSON. */
+export function renderComparedJson(comparison: Comparison): string {
   const of = (change: Change) =>
     comparison.findings
       .filter((one) => one.change === change)

@@ -5,14 +5,27 @@ import { findingsOf } from '../../src/report/report.ts';
 import { renderTable, shortLines } from '../../src/report/table-report.ts';
 import { parseBaseline } from '../../src/ledger/baseline-file.ts';
 import { compareReports } from '../../src/report/comparison.ts';
-import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
+import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
-const rendered = (format: string, report = HOSTILE_REPORT): string => REPORT_FORMATS.get(format)?.(report, PLAIN) ?? '';
+const rendered = (format: string, report = HOSTILE_REPORT): string =>
+  REPORT_FORMATS.get(format)?.report(report, PLAIN) ?? '';
 // oxlint-disable-next-line no-control-regex -- the test searches for control characters
 const ACTING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
+/** The formats in which a tag is only text. */
+const WITHOUT_MARKUP: ReadonlySet<string> = new Set(['table', 'json', 'sarif']);
+
 describe('every format', () => {
+  it('is described in docs/reports.md', () => {
+    const page = readText('docs/reports.md');
+    const names = [...REPORT_FORMATS.keys()];
+    const row = tableBy(sectionOf(page, 'Selection'), 'flag').find(({ flag }) => flag === '--format');
+    expect(row?.['meaning']?.match(/\w+/g)?.filter((word) => word !== 'or')).toEqual(names);
+    const paragraphs = [...sectionOf(page, 'Formats').matchAll(/^\*\*(\w+).*?\.\*\*/gm)];
+    expect(paragraphs.map(([, name = '']) => name.toLowerCase())).toEqual(names);
+  });
+
   it.each([...REPORT_FORMATS.keys()])('%s contains no control characters', (format) => {
     const text = rendered(format);
     expect(text.length).toBeGreaterThan(500);
@@ -20,10 +33,13 @@ describe('every format', () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
-  it.each(['markdown', 'junit', 'html'])('%s contains no tags from requests or responses', (format) => {
-    expect(rendered(format)).not.toContain('<script');
-    expect(rendered(format)).not.toContain(']]>');
-  });
+  it.each([...REPORT_FORMATS.keys()].filter((format) => !WITHOUT_MARKUP.has(format)))(
+    '%s contains no tags from requests or responses',
+    (format) => {
+      expect(rendered(format)).not.toContain('<script');
+      expect(rendered(format)).not.toContain(']]>');
+    },
+  );
 
   it.each(['markdown', 'table'])('%s keeps texts from requests and responses on one line', (format) => {
     expect(
@@ -42,7 +58,7 @@ describe('every format', () => {
 
 const widest = (columns: number) =>
   Math.max(
-    ...(REPORT_FORMATS.get('table')?.(HOSTILE_REPORT, { ...PLAIN, columns }) ?? '')
+    ...(REPORT_FORMATS.get('table')?.report(HOSTILE_REPORT, { ...PLAIN, columns }) ?? '')
       .split('\n')
       .map(({ length }) => length),
   );
@@ -54,7 +70,7 @@ describe('the table', () => {
   });
 
   it('has colors only if they are enabled', () => {
-    expect(REPORT_FORMATS.get('table')?.(HOSTILE_REPORT, { ...PLAIN, colors: true })).toContain('\u001b[31m');
+    expect(REPORT_FORMATS.get('table')?.report(HOSTILE_REPORT, { ...PLAIN, colors: true })).toContain('\u001b[31m');
     expect(rendered('table')).not.toContain('\u001b');
   });
 });
@@ -200,13 +216,13 @@ describe('a comparison', () => {
     expect(one?.change).toBe('same');
   });
 
-  it.each([...COMPARISON_FORMATS.keys()])(
+  it.each([...REPORT_FORMATS.keys()])(
     '%s contains neither control characters nor tags from requests and responses',
     (format) => {
       const text =
-        COMPARISON_FORMATS.get(format)?.(compareReports([HOSTILE, HOSTILE_REPORT], ['1.1', after]), PLAIN) ?? '';
+        REPORT_FORMATS.get(format)?.comparison(compareReports([HOSTILE, HOSTILE_REPORT], ['1.1', after]), PLAIN) ?? '';
       expect(text).not.toMatch(ACTING);
-      if (format === 'markdown') expect(text).not.toContain('<script');
+      if (!WITHOUT_MARKUP.has(format)) expect(text).not.toContain('<script');
       expect(text).toContain('00000000000000a1');
     },
   );

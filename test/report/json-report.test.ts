@@ -6,7 +6,7 @@ import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { renderJson } from '../../src/report/json-report.ts';
 import { parseJsonReport } from '../../src/report/json-report.ts';
-import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
+import { renderComparedJson } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
 const schema = JSON.parse(readFileSync('docs/report.schema.json', 'utf8')) as AnySchemaObject & {
@@ -40,7 +40,7 @@ describe('the JSON report', () => {
   });
 
   it('conforms to the documented schema as a comparison', () => {
-    const text = COMPARISON_FORMATS.get('json')?.(compareReports(['a', whole], ['b', HOSTILE_REPORT]), PLAIN) ?? '';
+    const text = renderComparedJson(compareReports(['a', whole], ['b', HOSTILE_REPORT]));
     expect(errorsOf(text)).toEqual([]);
   });
 

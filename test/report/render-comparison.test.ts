@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareReports } from '../../src/report/comparison.ts';
-import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
+import { REPORT_FORMATS } from '../../src/report/formats.ts';
 import { acceptedWith, entryWith, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
 const print = (letter: string) => `${letter}000000000000000`;
@@ -19,7 +19,7 @@ const after = snapshotWith([
 const accepted = [acceptedWith({ fingerprint: print('b') })];
 const comparison = compareReports(['1.0', reportOf(before)], ['1.1', reportOf(after, accepted)]);
 const nothing = compareReports(['1.0', reportOf(snapshotWith([]))], ['1.1', reportOf(snapshotWith([]))]);
-const rendered = (format: string, of = comparison): string => COMPARISON_FORMATS.get(format)?.(of, PLAIN) ?? '';
+const rendered = (format: string, of = comparison): string => REPORT_FORMATS.get(format)?.comparison(of, PLAIN) ?? '';
 const numbers = (text: string, attribute: string) =>
   [...text.matchAll(new RegExp(` ${attribute}="(\\d+)"`, 'g'))].map(([, count]) => Number(count));
 

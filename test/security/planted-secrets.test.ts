@@ -307,6 +307,21 @@ describe('after all of these runs, secrets', () => {
     }
   });
 
+  it.each(MODES)('do not appear in a comparison that shows all violations in %s as new', async (mode) => {
+    const { file } = placeOf(mode);
+    const exported = await runInProcess(['report', '--ledger', file, '--format', 'json']);
+    const report = JSON.parse(exported.out) as object & { releases: readonly string[] };
+    const nothing = join(tempFolder(), 'nothing.json');
+    writeFileSync(nothing, JSON.stringify({ ...report, violations: [], candidate: [] }));
+    for (const format of REPORT_FORMATS.keys()) {
+      const compare = ['--compare', nothing, report.releases[0] ?? ''];
+      const { code, out } = await runInProcess(['report', '--ledger', file, ...compare, '--format', format]);
+      expect([format, code, out.length > 1_000]).toEqual([format, 0, true]);
+      expect(findSecrets(out, ...planted)).toEqual([]);
+      expect(findTexts(out, oddlyPlanted)).toEqual([]);
+    }
+  });
+
   it.each(MODES)('do not appear in the output of portico learn or portico ladder for a gateway in %s', async (mode) => {
     const { file, gateway } = placeOf(mode);
     // The latest observations are written when the gateway stops.

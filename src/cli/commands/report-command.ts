@@ -9,7 +9,6 @@ import { detailLines } from '../../report/detail-lines.ts';
 import { failures } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
 import { jsonText, toJsonFinding } from '../../report/json-report.ts';
-import { COMPARISON_FORMATS } from '../../report/render-comparison.ts';
 import { findingsOf, type Report, type ReportScope } from '../../report/report.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
@@ -56,7 +55,7 @@ export const reportCommand: Command = {
     if (fingerprint !== undefined) return showFinding(fingerprint, request, reports, line, io);
     if (compare !== undefined) return showComparison(compare, request, reports, line, io);
     const report = await reports.read(request);
-    writeText(REPORT_FORMATS.get(format)?.(report, renderOptions(line, io)) ?? '', line, io);
+    writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     // A pipeline must not pass without data: the label may be misspelled, or the gateway may use a different one.
@@ -93,7 +92,7 @@ async function showComparison(
     [after, await side(after, request, reports, io.cwd)],
   ] as const;
   const comparison = compareReports(...sides);
-  writeText(COMPARISON_FORMATS.get(request.format)?.(comparison, renderOptions(line, io)) ?? '', line, io);
+  writeText(REPORT_FORMATS.get(request.format)?.comparison(comparison, renderOptions(line, io)) ?? '', line, io);
   const added = failures(
     addedOf(comparison),
     request.rules.filter(({ kind }) => kind === 'new'),

@@ -2,7 +2,6 @@ import { parseFailRule, type FailRule } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
 import { startOfHour } from '../../lib/clock.ts';
 import { parseSince } from '../flag-values.ts';
-import { COMPARISON_FORMATS } from '../../report/render-comparison.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 
@@ -54,14 +53,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   return {
     fingerprint,
     compare,
-    format: formatOf(
-      line,
-      compare === undefined
-        ? fingerprint === undefined
-          ? REPORT_FORMATS.keys()
-          : ['table', 'json']
-        : COMPARISON_FORMATS.keys(),
-    ),
+    format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
     // The ledger counts by the hour, so the violations, the requests and the text of the report must start at a full
     // hour.
     since: from === undefined ? undefined : startOfHour(from),

@@ -7,7 +7,7 @@ import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer, type ReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { renderJson } from '../../../src/report/json-report.ts';
-import { COMPARISON_FORMATS } from '../../../src/report/render-comparison.ts';
+import { REPORT_FORMATS } from '../../../src/report/formats.ts';
 import { entryWith, PLAIN, reportOf, snapshotWith } from '../../report/report-fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
@@ -166,7 +166,7 @@ describe('portico report', () => {
     [['d42a8e35fdeb1580', '--fail-on', 'new'], 'cannot be combined with a fingerprint'],
     [['--release', ''], '--release requires a label'],
     [['--compare', 'a'], '--compare requires two'],
-    [['--compare', 'a', 'b', '--format', 'xml'], `one of ${[...COMPARISON_FORMATS.keys()].join(', ')}`],
+    [['--compare', 'a', 'b', '--format', 'xml'], `one of ${[...REPORT_FORMATS.keys()].join(', ')}`],
     [['--compare', 'a', 'b', '--release', 'c'], 'cannot be combined with --release'],
   ])('refuses %j', async (argv, message) => {
     const { code, err } = await portico(['report', ...argv]);
