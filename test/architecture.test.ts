@@ -114,10 +114,11 @@ const FOLDERS = [
   'browser',
   'builders',
   'cases',
-  'contracts',
+
   'deploy',
   'examples',
   'gateway',
+  'interfaces',
   'readme',
   'rules',
   'security',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { NOW } from '../../builders/ledger.ts';
-import { ledgerStoreContract } from '../../contracts/ledger-store.contract.ts';
+import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 
 ledgerStoreContract('memory', createMemoryStore);
 

@@ -7,7 +7,7 @@ import type { LedgerStore } from '../../../src/ledger/ledger-store.ts';
 import { openSqliteStore } from '../../../src/ledger/store/sqlite-store.ts';
 import { NOW } from '../../builders/ledger.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { ledgerStoreContract } from '../../contracts/ledger-store.contract.ts';
+import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 
 const MIB = 1024 * 1024;
 const HOUR = 3_600_000;

@@ -5,7 +5,7 @@ import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { responseViolation } from '../../builders/response-violation.ts';
 import { openFileStore } from '../../../src/ledger/store/open-file-store.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { ledgerStoreContract } from '../../contracts/ledger-store.contract.ts';
+import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 
 const folder = tempFolder();
 const LIMITS = { maxEntries: 100, retentionDays: 30, maxBytes: 4 * 1024 * 1024 };
