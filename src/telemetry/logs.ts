@@ -54,6 +54,7 @@ interface AccessLog {
 }
 
 const MAX_REMEMBERED = 1_000;
+const MAX_METHODS = 40;
 const MAX_REMEMBERED_PATH = 200;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
@@ -62,9 +63,16 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * the process log, but is built here because a logger would walk through every member of an object for each line.
  */
 export function createAccessLog({ operations, stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
-  const templates = new Map(operations.map(({ id, path }) => [id, path]));
+  // The members of a documented operation are written once, not for each request.
+  const documented = new Map(
+    operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
+  );
   const time = createLogTime(clock);
   const tag = createNameTag();
+  const callerMember = boundedMemo(
+    MAX_REMEMBERED,
+    (name: string) => `,"caller":${JSON.stringify(principalNames ? name : tag(name))}`,
+  );
   const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
   // Only the shape of an undocumented target is logged.
   const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
@@ -73,27 +81,36 @@ export function createAccessLog({ operations, stream, level, clock, principalNam
     record(trace) {
       if (trace.background === true) return;
 
-      const { operation = '', target = '', caller } = trace;
+      const { operation, method, caller } = trace;
       const severity = (trace.status ?? 0) >= 500 ? 'error' : 'info';
       if (!writes[severity]) return;
-      const path = templates.get(operation) ?? shapeOf(target.split('?', 1)[0] ?? '');
-      const shown = caller === undefined || principalNames ? caller : tag(caller);
-      stream.write(`{"level":"${severity}","time":"${time()}",${membersOf(trace, path, shown)},"msg":"request"}\n`);
+      const named = operation === undefined ? undefined : documented.get(operation)?.(method);
+      const targetMembers =
+        named ?? target(operation ?? UNDOCUMENTED, method, shapeOf(trace.target?.split('?', 1)[0] ?? ''));
+      const line = membersOf(trace, targetMembers, caller === undefined ? '' : callerMember(caller));
+      stream.write(`{"level":"${severity}","time":"${time()}",${line},"msg":"request"}\n`);
     },
   };
 }
 
-function membersOf(trace: Trace, path: string, caller: string | undefined): string {
-  const { operation, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
-  let line = `"requestId":${JSON.stringify(trace.requestId)},"traceId":"${trace.traceparent.slice(3, 35)}"`;
-  line += `,"operation":${quoted(operation ?? UNDOCUMENTED)},"method":${quoted(trace.method)},"path":${quoted(path)}`;
+/** Returns the members that describe the target of a request. */
+function target(operation: string, method: string, path: string): string {
+  return `"operation":${JSON.stringify(operation)},"method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`;
+}
+
+// A text without quotes, backslashes, control characters and lone surrogates needs no escaping in JSON.
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function membersOf(trace: Trace, targetMembers: string, callerMember: string): string {
+  const { requestId, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
+  const id = PLAIN.test(requestId) ? `"${requestId}"` : JSON.stringify(requestId);
+  let line = `"requestId":${id},"traceId":"${trace.traceparent.slice(3, 35)}",${targetMembers}`;
   if (route !== undefined) line += `,"route":"${route}"`;
   line += `,"status":${status ?? 0}`;
   if (seconds !== undefined) line += `,"seconds":${rounded(seconds)}`;
   if (bytes !== undefined) line += `,"bytes":${bytes}`;
   if (authentication !== undefined) line += `,"principal":"${authentication.principal}"`;
-  if (caller !== undefined) line += `,"caller":${quoted(caller)}`;
-  line += checksOf(trace);
+  line += callerMember + checksOf(trace);
   if (cache !== undefined) line += `,"cache":"${cache.status}"`;
   if (upstream !== undefined) line += exchangeOf(upstream);
   if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;
@@ -120,7 +137,7 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
   return `,"upstream":{${head}"shape":${quoted(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
 
-// Few texts occur often: operations, methods, path templates and shapes.
+// There are few shapes.
 const quoted = boundedMemo(MAX_REMEMBERED, (text: string) => JSON.stringify(text));
 
 // Seconds are differences of milliseconds; rounding removes the floating-point noise after the sixth digit.
