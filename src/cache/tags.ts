@@ -5,6 +5,8 @@ import type { ItemsAt } from '../model/operation.ts';
  * tag, but a purge never misses a page.
  */
 export function tagOf(kind: string, id: string | number): string {
+  // The usual ids, whose text is the number itself.
+  if (typeof id === 'number' && id >= 0 && Number.isSafeInteger(id)) return `${kind}:${id}`;
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
 }

@@ -1,3 +1,4 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import { containsFourNumbers, containsPersonalData } from './personal-text.ts';
 import { containsCredential } from './secret-text.ts';
 import { mayShow } from './shown-text.ts';
@@ -25,9 +26,15 @@ const SIZE = /^\d{1,5}x\d{1,5}$/;
 
 /** Returns an untrusted name if it is a plain identifier that may be shown, otherwise `?`. */
 export function plainName(name: string): string {
-  const plain = name.length <= MAX_NAME && (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name);
-  return plain ? name : HIDDEN_NAME;
+  return name.length <= MAX_NAME ? rememberedName(name) : HIDDEN_NAME;
 }
+
+const MAX_REMEMBERED = 1_000;
+
+// A server has the same undocumented fields in every response, and checking a name takes longer than finding it.
+const rememberedName = boundedMemo(MAX_REMEMBERED, (name: string) =>
+  (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
+);
 
 /**
  * Returns the name of a parameter if it is short and plain enough to be repeated to its sender, otherwise an empty

@@ -139,7 +139,9 @@ function flagsOf(rules: ValueRules, hasInside: boolean): number {
   if (pattern !== undefined || words !== undefined || minLength > 0 || Number.isFinite(maxLength))
     flags |= layout.CHECKED_STRING;
   if (Number.isFinite(minimum) || Number.isFinite(maximum)) flags |= layout.BOUNDED_NUMBER;
-  if (flags === EVERY_KIND && minItems === 0 && !Number.isFinite(maxItems) && !hasInside) flags |= layout.ANYTHING;
+  if (minimum <= 0 && maximum >= 10 ** 18) flags |= layout.SHORT_NUMBERS_FIT;
+  if ((flags & ~layout.SHORT_NUMBERS_FIT) === EVERY_KIND && minItems === 0 && !Number.isFinite(maxItems) && !hasInside)
+    flags |= layout.ANYTHING;
   return flags;
 }
 

@@ -1,11 +1,11 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './merge-rules.ts';
-import { type EventViews, readExcerpt, readUndocumented } from './read-excerpt.ts';
+import { readExcerpt, readUndocumented } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
@@ -53,6 +53,12 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
+const viewsOf = (buffer: ArrayBuffer) => ({
+  bytes: new Uint8Array(buffer),
+  integers: new Uint32Array(buffer),
+  numbers: new Float64Array(buffer),
+});
+
 /** The functions of tools/scanner/module/scan.ts. */
 interface ModuleExports {
   readonly memory: ModuleMemory;
@@ -74,9 +80,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
   // A body has at most one escape per two bytes, and 16 of them are allowed per value.
   const maxBody = Math.min(MAX_BODY, limits.values * 32);
-  let buffer: ArrayBuffer | undefined;
-  let bytes = new Uint8Array(0);
-  let views: EventViews = { integers: new Uint32Array(0), numbers: new Float64Array(0) };
+  let views = viewsOf(memory.buffer);
 
   return {
     compile({ schemas, schema, excerpt }) {
@@ -85,24 +89,25 @@ export function openScanner(limits: JsonLimits): ScannerModule {
         scan(body) {
           const { length } = body;
           // Bytes that are not UTF-8 are replaced by the parser, so that they are not what they seem to be.
-          if (length > maxBody || !isUtf8(body)) return undefined;
+          const ascii = isAscii(body);
+          if (length > maxBody || !(ascii || isUtf8(body))) return undefined;
           const start = tables.end();
-          growTo(memory, start + length + layout.PADDING);
-          if (buffer !== memory.buffer) {
-            ({ buffer } = memory);
-            bytes = new Uint8Array(buffer);
-            views = { integers: new Uint32Array(buffer), numbers: new Float64Array(buffer) };
+          // The memory has been replaced if a table or a longer body made it grow.
+          if (start + length + layout.PADDING > views.bytes.length) {
+            growTo(memory, start + length + layout.PADDING);
+            views = viewsOf(memory.buffer);
           }
-          bytes.set(body, start);
+          views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
           // Long numbers and white space count as values too: one for every 64 bytes.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
-          const excerptValue = readExcerpt(views, body, start, names);
-          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0) return { excerpt: excerptValue, undocumented: undefined };
-          const undocumented = readUndocumented(views, body, start, places);
-          return undocumented && { excerpt: excerptValue, undocumented: undocumented.body };
+          const texts = { body, start, encoding: ascii ? 'latin1' : 'utf8' } as const;
+          const value = readExcerpt(views, texts, names);
+          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0) return { excerpt: value, undocumented: undefined };
+          const undocumented = readUndocumented(views, texts, places);
+          return undocumented && { excerpt: value, undocumented: undocumented.body };
         },
       };
     },

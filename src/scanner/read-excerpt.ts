@@ -9,14 +9,22 @@ export interface EventViews {
   readonly numbers: Float64Array;
 }
 
+/** The body that events refer to by addresses. */
+export interface EventTexts {
+  readonly body: Buffer;
+  /** The address at which the body begins. */
+  readonly start: number;
+  /** `latin1` is faster, and reads ASCII. */
+  readonly encoding: 'latin1' | 'utf8';
+}
+
 /**
  * Reads the excerpt that a scan has written: the body with those members only that the excerpt's paths name. An array of
- * which the excerpt has no elements has only its length. `texts` is the body, which begins at the address `start`.
+ * which the excerpt has no elements has only its length.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,
-  texts: Buffer,
-  start: number,
+  { body, start, encoding }: EventTexts,
   names: readonly string[],
 ): unknown {
   let at = layout.EVENTS / 4;
@@ -47,7 +55,7 @@ export function readExcerpt(
       case layout.EVENT_JSON: {
         const from = (integers[event + layout.EVENT_TEXT / 4] as number) - start;
         const to = (integers[event + layout.EVENT_VALUE / 4] as number) - start;
-        const text = texts.toString('utf8', from, to);
+        const text = body.toString(encoding, from, to);
         return kind === layout.EVENT_STRING ? text : (JSON.parse(text) as unknown);
       }
       case layout.EVENT_COUNT:
@@ -69,8 +77,7 @@ export function readExcerpt(
  */
 export function readUndocumented(
   { integers }: EventViews,
-  texts: Buffer,
-  start: number,
+  { body, start, encoding }: EventTexts,
   places: ReadonlyMap<number, readonly string[]>,
 ): { readonly body: unknown } | undefined {
   const root: { body: unknown } = { body: undefined };
@@ -82,9 +89,9 @@ export function readUndocumented(
     // The contract leaves such an object open.
     if (place === undefined) continue;
     const nameAt = word(layout.MEMBER_NAME) - start;
-    const name = texts.toString('utf8', nameAt, nameAt + word(layout.MEMBER_NAME_LENGTH));
+    const name = body.toString(encoding, nameAt, nameAt + word(layout.MEMBER_NAME_LENGTH));
     if (name === '__proto__') return undefined;
-    const text = texts.toString('utf8', word(layout.MEMBER_VALUE) - start, word(layout.MEMBER_VALUE_END) - start);
+    const text = body.toString(encoding, word(layout.MEMBER_VALUE) - start, word(layout.MEMBER_VALUE_END) - start);
     let level = 0;
     const steps = place.map((step) => {
       if (step !== '*') return step;

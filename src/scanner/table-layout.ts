@@ -16,6 +16,8 @@ export const CHECKED_STRING = 256;
 export const BOUNDED_NUMBER = 512;
 /** Beside the kinds: every value is valid. */
 export const ANYTHING = 1024;
+/** Beside the kinds: integers of at most 18 digits without a minus are between the minimum and the maximum. */
+export const SHORT_NUMBERS_FIT = 2048;
 
 // A node has the rules for one value. References are addresses; 0 stands for none.
 export const NODE_KINDS = 0;

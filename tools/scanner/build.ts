@@ -17,7 +17,7 @@ const target = join(root, 'src', 'scanner', 'scanner.wasm');
 const OPTIONS = [
   ['--runtime', 'stub', '--use', 'abort=', '--noAssert'],
   ['--optimizeLevel', '3', '--shrinkLevel', '0', '--converge'],
-  ['--enable', 'simd', '--enable', 'bulk-memory'],
+  ['--enable', 'simd'],
   // In pages of 64 KiB: the events, and the first tables. The host grows the memory.
   ['--initialMemory', '5'],
 ].flat();

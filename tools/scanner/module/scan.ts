@@ -11,7 +11,7 @@ import { checkValue } from './value';
  * memory has room for `PADDING` bytes behind the body.
  */
 export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
-  memory.fill(to, 0, PADDING);
+  for (let at: u32 = 0; at < <u32>PADDING; at += 16) v128.store(to + at, i8x16.splat(0));
   beginValues(maxDepth);
   beginEvents();
   const end = checkValue(node, skipSpace(from), 0);

@@ -38,6 +38,7 @@ import {
   NODE_TABLE,
   NULL,
   OBJECT,
+  SHORT_NUMBERS_FIT,
   STRING,
   TABLE_BUCKETS,
   TABLE_FIRST,
@@ -47,7 +48,7 @@ import {
   TRUE,
 } from '../../../src/scanner/table-layout';
 import { recordMember, writeEvent, writeNumber, writeText } from './events';
-import { endOfNumber, finite, plain, value } from './number';
+import { endOfNumber, integerAt, isSurelyFinite, isInteger, MINUS, MOST_DIGITS } from './number';
 import {
   countValues,
   endOfFalse,
@@ -108,16 +109,20 @@ function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
 function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
   const end = endOfNumber(at);
   if (end == 0) return 0;
-  if (!plain) {
-    if ((kinds & FRACTION) == 0 || (kinds & BOUNDED_NUMBER) != 0 || !finite) return 0;
+  if (!isInteger) {
+    if ((kinds & FRACTION) == 0 || (kinds & BOUNDED_NUMBER) != 0 || !isSurelyFinite) return 0;
     return slot == 0 || writeText(slot, EVENT_JSON, at, end) ? end : 0;
   }
   if ((kinds & INTEGER) == 0) return 0;
-  if ((kinds & BOUNDED_NUMBER) != 0) {
+  const isNegative = load<u8>(at) == MINUS;
+  const digits = end - at - <u32>isNegative;
+  if (digits > MOST_DIGITS) return 0;
+  const isShort = !isNegative && digits < MOST_DIGITS;
+  if ((kinds & BOUNDED_NUMBER) != 0 && !(isShort && (kinds & SHORT_NUMBERS_FIT) != 0)) {
+    const value = integerAt(at, end);
     if (value < load<f64>(node, NODE_MINIMUM) || value > load<f64>(node, NODE_MAXIMUM)) return 0;
   }
-  if (slot != 0 && !writeNumber(slot, EVENT_NUMBER, value)) return 0;
-  return end;
+  return slot == 0 || writeNumber(slot, EVENT_NUMBER, integerAt(at, end)) ? end : 0;
 }
 
 function checkArray(node: u32, slot: u32, at: u32, depth: u32): u32 {
