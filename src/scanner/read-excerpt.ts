@@ -4,13 +4,13 @@ const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
 const KIND = 2 ** layout.TAG_BITS - 1;
 
 /** The views of the module's memory that an excerpt is read from. */
-export interface EventViews {
+interface EventViews {
   readonly integers: Uint32Array;
   readonly numbers: Float64Array;
 }
 
 /** The body that events refer to by addresses. */
-export interface EventTexts {
+interface EventTexts {
   readonly body: Buffer;
   /** The address at which the body begins. */
   readonly start: number;
