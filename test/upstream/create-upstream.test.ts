@@ -1,5 +1,5 @@
 import { getEventListeners, once } from 'node:events';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import type { AddressInfo } from 'node:net';
@@ -588,6 +588,19 @@ describe("a client's streams", () => {
     expect(server.requests).toHaveLength(1);
     streamOf(body).destroy();
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 0, streams: 0 });
+  });
+
+  it('refuse a write if others opened them all while its body arrived, and it is not sent', async () => {
+    const server = await startRawServer(({ socket }) => socket.write(head));
+    const upstream = upstreamAt(server.origin, one);
+    const stream = new PassThrough();
+    const slow = upstream.exchange({ ...passed, method: 'POST', upload: { stream, length: 3 } });
+    const refused = expect(slow).rejects.toMatchObject({ kind: 'shed' });
+    const { body } = await upstream.exchange(passed);
+    stream.end('abc');
+    await refused;
+    expect(server.requests).toHaveLength(1);
+    streamOf(body).destroy();
   });
 
   // A client that uses all of its streams must not fill the queue in which others wait.

@@ -316,7 +316,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     file: 'src/http/write-reply.ts',
     find: "if (state === 'read') res.end();",
-    replace: 'res.end();',
+    replace: 'if (state) res.end();',
     test: 'test/http/write-reply.test.ts',
     why: 'a truncated body looks complete to the client',
   },
@@ -347,6 +347,13 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'given.resume();',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a body is aborted although its reader continues after a pause',
+  },
+  {
+    file: 'src/upstream/create-upstream.ts',
+    find: 'admission instanceof Promise || request.upload !== undefined',
+    replace: 'admission instanceof Promise',
+    test: 'test/upstream/create-upstream.test.ts',
+    why: 'a write with a slow body is sent although its client has no stream left',
   },
   {
     file: 'src/upstream/addresses.ts',
