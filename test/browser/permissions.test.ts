@@ -7,12 +7,12 @@ needsProgram('chromium', 'the page of permissions', (path) => {
 
   it('shows the permissions of each role and account', async () => {
     await visit('#/permissions', async (page) => {
-      const accounts = page.getByRole('region', { name: 'What each account may do' });
+      const accounts = page.getByRole('region', { name: 'Permissions of each account' });
       await accounts.getByRole('columnheader', { name: 'alice' }).waitFor();
       const row = accounts.getByRole('row', { name: /^listGroupUsers/ });
       expect(await row.getByText('denied').count()).toBeGreaterThan(0);
       expect(await row.getByText('allowed').count()).toBeGreaterThan(0);
-      await page.getByRole('region', { name: 'What each role may do' }).waitFor();
+      await page.getByRole('region', { name: 'Permissions of each role' }).waitFor();
     });
   });
 
