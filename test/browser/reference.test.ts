@@ -59,7 +59,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       ])
         expect(text).toContain(part);
       const upload = operation(page, 'uploadGdprFile');
-      await upload.getByText('None of the users exists').click();
+      await upload.getByText('None of the users exist').click();
       expect(await upload.innerText()).toContain('The provided file does not have a valid user.');
       expect(await upload.innerText()).toContain('x-pii identifiers');
     });
