@@ -91,6 +91,14 @@ describe('the sources', () => {
     ]);
   });
 
+  // Spreading the options would leave parts of a location that is not a file.
+  it('replace the location of a ledger in only one place', () => {
+    const replaced = /\.\.\.\s*[\w.]*(?:ledger|options)\w*,\s*file\b/i;
+    const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
+    expect(places.map(({ path }) => path)).toEqual([]);
+    expect(replaced.test('ledgerAt({ ...settings.ledger, file: given })')).toBe(true);
+  });
+
   it('turn errors into responses in only one place on the public side', () => {
     expect(usesOf('writeError', files)).toEqual(['http/public-handler.ts']);
     // Bytes that do not form a request never reach the handler.

@@ -8,6 +8,7 @@ import { LedgerFileError } from '../ledger/store/ledger-file-error.ts';
 import { ledgerAt } from '../ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../ledger/store/memory-store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { keysOf } from '../lib/json-pointer.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
@@ -41,13 +42,13 @@ async function openStore(
     return await location.open();
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    // The default file was not configured, so a folder that cannot be written does not prevent the start.
-    if (error.problem === 'unusable' && originOf('/ledger/file') === 'default') {
+    // The default location was not configured, so a folder that cannot be written does not prevent the start.
+    if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;
     }
-    const message = `ledger.file: ${error.message}`;
-    throw new StartFault([{ ...placeOf('/ledger/file'), message, suggestion: error.fix }]);
+    const message = `${keysOf(location.key).join('.')}: ${error.message}`;
+    throw new StartFault([{ ...placeOf(location.key), message, suggestion: error.fix }]);
   }
 }
 

@@ -7,7 +7,7 @@ import { placeOfSchema } from '../../contract/generate/place-of-schema.ts';
 import type { OpenApiDocument } from '../../contract/openapi-document.ts';
 import { readBaselineFile } from '../../ledger/baseline-file.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
-import { ledgerAt } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../model/fault.ts';
@@ -35,7 +35,7 @@ export function openReports(
   operations: readonly Operation[],
 ): Reports {
   const ledgerFlag = line.last('ledger');
-  const ledger = ledgerAt(ledgerFlag === undefined ? settings.ledger : { ...settings.ledger, file: ledgerFlag });
+  const ledger = ledgerAt(ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag));
   const baseline = baselineOf(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>
@@ -78,7 +78,7 @@ const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
   if (!existsSync(path)) throw fault(path, 'does not exist');
   if (isJson(path)) return readExported(path);
-  return (await ledgerAt({ ...ledger, file: path }).read(query)) ?? emptySnapshot({}, systemClock());
+  return (await ledgerAt(withLedgerFile(ledger, path)).read(query)) ?? emptySnapshot({}, systemClock());
 }
 
 function readExported(path: string): LedgerSnapshot {

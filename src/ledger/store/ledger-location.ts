@@ -10,6 +10,8 @@ import { openFileStore } from './open-file-store.ts';
 interface LedgerLocation {
   /** The location as it is configured. */
   readonly name: string;
+  /** The configuration key that names it, as a JSON pointer. */
+  readonly key: string;
   /** False if the data is lost when the process ends, so that no other process can read it. */
   readonly isLasting: boolean;
   /** Opens the store for a gateway, the only writer. Throws LedgerFileError. */
@@ -21,18 +23,22 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
+const FILE_KEY = '/ledger/file';
+
 /** Returns the configured location, which determines the kind of store. */
 export function ledgerAt(options: LedgerOptions): LedgerLocation {
   const { file } = options;
   if (file === IN_MEMORY)
     return {
       name: file,
+      key: FILE_KEY,
       isLasting: false,
       open: () => Promise.resolve(openMemoryStore(options)),
       read: () => Promise.resolve(undefined),
     };
   return {
     name: file,
+    key: FILE_KEY,
     isLasting: true,
     open: () => openFileStore(file, options),
     read: async (query) => {
@@ -49,7 +55,15 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
   };
 }
 
-/** Returns the options of a ledger that is stored in memory only. */
+/**
+ * Returns the options of a ledger in another file. Every command that replaces the location calls this, so that nothing
+ * of the configured location remains.
+ */
+export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
+  return { ...options, file };
+}
+
+/** Returns the options of a ledger that leaves nothing behind. */
 export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
-  return { ...options, file: IN_MEMORY };
+  return withLedgerFile(options, IN_MEMORY);
 }
