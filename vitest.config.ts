@@ -1,10 +1,20 @@
-import { globSync, readFileSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Tests share parsed contracts and compiled packages with each other and with earlier runs, as starts of Portico do.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'portico-test');
+
+// Older versions lack functions of the sources and of this file, and their errors would not name the reason.
+const { engines } = JSON.parse(fs.readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+  engines: { node: string };
+};
+const [needed = ''] = /[\d.]+/.exec(engines.node) ?? [];
+if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
+  throw new Error(
+    `Node ${process.versions.node} is too old for the tests, which need ${needed}. Use npm test or npx vitest, which run the Node of node_modules.`,
+  );
 
 /** Starts the longest files first, so that no worker is left with one of them at the end. */
 class SlowFirst extends BaseSequencer {
@@ -30,9 +40,11 @@ const WHOLE = [
  * The files of modules that measure the heap of their process, where other files would leave objects, or replace its timers: undici
  * has one timer for the whole process, and one that is started while timers are fake never fires again.
  */
-const ALONE = globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE }).filter((file) =>
-  /held-memory|queryObjects|useFakeTimers/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
-);
+const ALONE = fs
+  .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })
+  .filter((file) =>
+    /held-memory|queryObjects|useFakeTimers/.test(fs.readFileSync(join(import.meta.dirname, file), 'utf8')),
+  );
 
 export default defineConfig({
   test: {

@@ -114,6 +114,12 @@ describe('the diagram of a request', () => {
     for (const plan of plans) expect(plan).toEqual(shown.filter((stage) => plan.includes(stage)));
   });
 
+  it('has the same stages as the table in docs/architecture.md, in the same order', () => {
+    const shown = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1]);
+    const table = tableBy(sectionOf(readText('docs/architecture.md'), 'Stages'), 'stage');
+    expect(table.map(({ stage }) => stage)).toEqual(shown);
+  });
+
   it('quotes lines that the program prints', async () => {
     const quoted = section.split('\n').filter((line) => line.includes(' → '));
     const { stdout } = await portico('plan');
