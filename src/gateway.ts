@@ -63,7 +63,7 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gatew
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
-   * Reports not ready but still serves for `lameDuckSeconds` (default 0). Then accepts no new connection, waits up to
+   * Reports not ready but still serves for `lameDuckSeconds` (default: 0). Then accepts no new connection, waits up to
    * `listen.drainSeconds` for requests in flight, and closes everything.
    */
   close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;

@@ -127,7 +127,7 @@ describe('the operations of the contract', () => {
     }
   });
 
-  it('require the permissions that rules, 3, define', () => {
+  it('require the permissions that section 3 of the rules defines', () => {
     const read: Requirement = {
       all: [{ permission: 'View answers in the question page' }, { permission: 'View the question page' }],
     };
@@ -178,7 +178,7 @@ describe('the operations of the contract', () => {
     expect(new Set(fresh.map(({ name }) => name))).toEqual(new Set(['visibility', 'recipients']));
   });
 
-  it('need a credential if rules, 2, say so', () => {
+  it('need a credential where section 2 of the rules says so', () => {
     expect(contract.operations.filter(({ needsCredential }) => needsCredential).map(({ id }) => id)).toEqual([
       'uploadGdprFile',
       'getGdprJob',
@@ -200,7 +200,7 @@ describe('the operations of the contract', () => {
     }
   });
 
-  it('are cacheable according to rules, 6, each page with a tag', () => {
+  it('are cacheable where section 6 of the rules says so, and each page has a tag', () => {
     const kept = contract.operations.filter(({ cacheability }) => cacheability?.byDefault).map(({ row }) => row);
     expect(kept).toEqual([6, 8, 9, 10, 13, 14, 15, 16]);
     const optional = contract.operations.filter(({ cacheability }) => cacheability?.byDefault === false);
@@ -355,7 +355,7 @@ describe('parameters', () => {
       }
   });
 
-  it('are single exactly if rules, 4, say so', () => {
+  it('may occur only once where section 4 of the rules says so', () => {
     const single = contract.operations.flatMap(({ parameters }) =>
       parameters.filter((one) => one.single && one.location === 'query').map(({ name }) => name),
     );
@@ -380,7 +380,7 @@ describe('parameters', () => {
     expect(sort?.schema['default']).toBe('reputation');
   });
 
-  it('are inferred on 15 and 16, and only reported on 13', () => {
+  it('are inferred for operations 15 and 16, and only reported for operation 13', () => {
     for (const id of ['listExpertise', 'listAnswerComments'])
       for (const { name, provenance } of operation(id).parameters)
         if (name.startsWith('page')) expect([name, provenance]).toEqual([name, 'inferred']);

@@ -8,11 +8,11 @@ const sources = readSources(join(import.meta.dirname, '..', 'src'));
 const advice = (files: readonly string[]) =>
   `a newcomer has to read these files to follow a request. Move code into fewer files, or raise the limit in tools/structure.ts and state the reason in docs/architecture.md:\n${files.join('\n')}`;
 
-// The files that both a hit and a miss enter, and those that only a miss enters.
+// The files that both a hit and a miss pass through, and those that only a miss passes through.
 const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/logs.ts'];
 const MISS = ['contract/compile/check-response.ts', 'upstream/create-upstream.ts'];
 
-describe('the source files that a request enters', () => {
+describe('the source files that a request passes through', () => {
   const { hit, miss } = measureRequestFiles();
 
   it('are few for a cache hit and for a cache miss', () => {
@@ -27,7 +27,7 @@ describe('the source files that a request enters', () => {
     expect(limits).toEqual({ hit: maxHit + 1, miss: maxMiss + 1 });
   });
 
-  it('include every layer of the path, so that none is missing from the count', () => {
+  it('include the main files of every layer on the path', () => {
     expect(hit).toEqual(expect.arrayContaining(BOTH));
     expect(miss).toEqual(expect.arrayContaining([...BOTH, ...MISS]));
   });

@@ -128,7 +128,7 @@ export function readSources(folder: string, prefix = ''): SourceFile[] {
     .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
 }
 
-/** Counts, in a process of its own, the files of `src` that a request enters. */
+/** Counts, in a process of its own, the files of `src` that a request passes through. */
 export function measureRequestFiles(): RequestFiles {
   const program = join(import.meta.dirname, 'request-files.ts');
   return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;

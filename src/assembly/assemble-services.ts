@@ -143,8 +143,8 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /**
- * Returns everything that a denied caller can lack: names from the contract and the configuration, never from a
- * request.
+ * Returns every requirement that a denied caller may have failed to meet. The names come from the contract and the
+ * configuration, never from a request.
  */
 export function permissionLabels(
   { undocumented }: Pick<Settings, 'undocumented'>,

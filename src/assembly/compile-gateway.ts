@@ -84,7 +84,7 @@ export function compileGateway(
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
-    // Responses stored at level report may be invalid, and must no longer be served.
+    // Responses stored at the `report` level may be invalid and must no longer be served.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {

@@ -7,8 +7,9 @@ export function isShared(audience: string): boolean {
 }
 
 /**
- * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions; undefined if they are unknown.
- * The audience is the caller alone for a demoted operation, an unverified principal and unknown permissions.
+ * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions; it is undefined
+ * if they are unknown. For a demoted operation, an unverified principal or unknown permissions, the audience is only
+ * the caller.
  */
 export function audienceOf(
   setting: Audience,

@@ -88,7 +88,7 @@ export function configSchema(): Record<string, unknown> {
       }),
       operations: {
         type: 'object',
-        description: 'Overrides for single operations, by operation id.',
+        description: 'Overrides for individual operations, by operation id.',
         additionalProperties: closed({
           checks: checksSchema,
           errors: errorsSchema,

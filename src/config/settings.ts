@@ -72,7 +72,7 @@ export interface Settings {
   readonly issueTracker: { readonly enabled: boolean };
   readonly contractStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
-  /** Overrides for single operations, by id. */
+  /** Overrides for individual operations, by id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The name of the configuration file in messages. */
   readonly file: string;

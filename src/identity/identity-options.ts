@@ -72,7 +72,7 @@ export const identityOptionsSchema = {
   properties: {
     verifier: {
       description:
-        'file: the password hashes of the roles file; upstream: a probe request to the upstream. The default is file with the embedded upstream and upstream with a real one.',
+        '`file`: the password hashes of the roles file; `upstream`: a probe request to the upstream. The default is `file` with the embedded upstream and `upstream` with a real one.',
       enum: ['file', 'upstream'],
     },
     anonymous: {

@@ -7,7 +7,7 @@ export type BitSet = Uint32Array;
 export function createBitSet(size: number, members: Iterable<number> = []): BitSet {
   const set = new Uint32Array(Math.ceil(size / 32));
   for (const member of members) {
-    if (member < 0 || member >= size) throw new RangeError(`${member} is outside a set of ${size}`);
+    if (member < 0 || member >= size) throw new RangeError(`${member} is out of range for a set of size ${size}`);
     set[member >>> 5] = (set[member >>> 5] ?? 0) | (1 << (member & 31));
   }
   return set;

@@ -56,7 +56,7 @@ export const permissionsOptionsSchema = {
   additionalProperties: false,
   properties: {
     ownership: {
-      description: 'How the author of a node is found, for rules about own nodes.',
+      description: "How the author of a node is found, for rules about a caller's own nodes.",
       type: 'object',
       additionalProperties: false,
       properties: {

@@ -12,19 +12,22 @@ describe('keys that cannot be combined', () => {
     return first === undefined ? undefined : { pointer: first.pointer, message: first.message, others: more.length };
   };
 
-  it.each(['authentication', 'permissions'])('service credentials with %s below enforce are rejected', (check) => {
-    expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
-      pointer: `/checks/${check}`,
-      message: expect.stringContaining('service account') as string,
-    });
-    expect(firstMessage(`${SERVICE}\noperations: { listIdeas: { checks: { ${check}: off } } }`)).toMatchObject({
-      pointer: `/operations/listIdeas/checks/${check}`,
-      others: 0,
-    });
-    expect(faultsOf(SERVICE)).toEqual([]);
-  });
+  it.each(['authentication', 'permissions'])(
+    'service credentials are rejected if %s is below the level `enforce`',
+    (check) => {
+      expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
+        pointer: `/checks/${check}`,
+        message: expect.stringContaining('service account') as string,
+      });
+      expect(firstMessage(`${SERVICE}\noperations: { listIdeas: { checks: { ${check}: off } } }`)).toMatchObject({
+        pointer: `/operations/listIdeas/checks/${check}`,
+        others: 0,
+      });
+      expect(faultsOf(SERVICE)).toEqual([]);
+    },
+  );
 
-  it('service credentials in observe are rejected for both checks', () => {
+  it('service credentials are rejected in observe mode for both checks', () => {
     expect(faultsOf(`mode: observe\n${SERVICE}`)).toHaveLength(2);
   });
 
@@ -47,7 +50,7 @@ describe('keys that cannot be combined', () => {
     expect(faultsOf(`${shared('')}\n${SERVICE}`)).toEqual([]);
   });
 
-  it('the two listeners cannot share a port, except 0', () => {
+  it('the two listeners cannot share a port, unless it is 0', () => {
     expect(firstMessage('', { PORT: '8081' })).toMatchObject({ message: 'is also the public port (8081)' });
     expect(faultsOf('listen: { port: 0, adminPort: 0 }')).toEqual([]);
   });

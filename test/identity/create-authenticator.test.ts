@@ -8,7 +8,7 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
-describe('a credential under enforce (rules, 2)', () => {
+describe('a credential at the level `enforce` (rules, 2)', () => {
   it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
@@ -134,7 +134,7 @@ describe('a caller without a credential (rules, 2)', () => {
   });
 });
 
-describe('authentication at report (rules, 2)', () => {
+describe('authentication at the level `report` (rules, 2)', () => {
   it.each([
     ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
     ['a bearer token', 'Bearer abc', undefined, 'not_basic'],

@@ -9,7 +9,7 @@ describe('a JSON text', () => {
     ['', undefined],
     ['<html>', undefined],
     ['\uFEFF\uFEFF[1]', undefined],
-  ])('%j says %j', (text, value) => {
+  ])('%j is parsed as %j', (text, value) => {
     expect(parseJson(text)).toEqual(value);
   });
 });

@@ -7,7 +7,7 @@ describe('the refusal of a request', () => {
     documentedErrors: [{ status: 400, text: "The provided 'job id' is/are invalid" }],
   });
 
-  it("has the documented text of the operation for that status, or Portico's own otherwise", () => {
+  it("has the text that the operation documents for that status, or otherwise Portico's own", () => {
     expect(documentedText(documented, 400, 'own')).toBe("The provided 'job id' is/are invalid");
     expect(documentedText(documented, 403, 'own')).toBe('own');
   });

@@ -51,7 +51,7 @@ describe('text that may not be shown', () => {
     'row_1_column_2_of_10',
     'must be one of question, answer, idea, kbentry',
     'text of 12 characters in the form of an address',
-    'must NOT have more than 100000 items',
+    'must have at most 100000 items',
     '#/properties/list/items/properties/id/type',
     'issueTrackerConfigurationIdentifier',
     'https://portico.invalid/schemas/listQuestions.200.json',

@@ -134,7 +134,7 @@ type SchemaCheck = (value: unknown, proven?: boolean) => Violation[];
 
 /** Options of a check. */
 interface CheckOptions {
-  /** True reports undocumented fields, which do not make a value invalid. */
+  /** If true, undocumented fields are reported; they do not make a value invalid. */
   readonly unknownFields?: boolean;
   /** Describes the value found at a violation. */
   readonly describe?: DescribeFound;
@@ -142,7 +142,7 @@ interface CheckOptions {
   readonly max?: number;
 }
 
-/** The default limit, which no configuration can exceed. */
+/** The default limit. The configuration cannot set a higher one. */
 const MAX_ERRORS = 1000;
 
 /**

@@ -135,7 +135,7 @@ interface Place {
 /** Schemas that must all match a value. */
 type SchemaGroup = readonly Place[];
 
-/** The maximum number of alternatives, more than any contract has. */
+/** The maximum number of alternatives. It is higher than any contract needs. */
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 

@@ -100,17 +100,17 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'multipleOf':
       return `must be a multiple of ${String(limit)}`;
     case 'minProperties':
-      return `must NOT have fewer than ${String(limit)} fields`;
+      return `must have at least ${String(limit)} fields`;
     case 'maxProperties':
-      return `must NOT have more than ${String(limit)} fields`;
+      return `must have at most ${String(limit)} fields`;
     case 'minLength':
-      return `must NOT have fewer than ${String(limit)} characters`;
+      return `must have at least ${String(limit)} characters`;
     case 'maxLength':
-      return `must NOT have more than ${String(limit)} characters`;
+      return `must have at most ${String(limit)} characters`;
     case 'minItems':
-      return `must NOT have fewer than ${String(limit)} items`;
+      return `must have at least ${String(limit)} items`;
     case 'maxItems':
-      return `must NOT have more than ${String(limit)} items`;
+      return `must have at most ${String(limit)} items`;
     case 'pattern':
       return 'must have the documented form';
     case 'anyOf':

@@ -5,7 +5,7 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 
-/** The largest file that is read, in bytes. */
+/** The maximum size of an overlay file, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Reads an overlay in YAML or JSON; throws a StartFault with all errors in it. */

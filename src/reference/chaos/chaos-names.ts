@@ -1,16 +1,16 @@
 /** The kinds of chaos by name, each with its effect and the meaning of its parameter. */
 export const CHAOS_EFFECTS = {
-  slow: 'responds late; parameter: milliseconds (default 2000)',
+  slow: 'responds late; parameter: milliseconds (default: 2000)',
   '500': 'responds with 500 and {error}; parameter: the message',
   reset: 'resets the connection instead of responding',
-  truncated: 'declares the full length and closes the connection mid-body; parameter: bytes sent (default half)',
+  truncated: 'declares the full length and closes the connection mid-body; parameter: bytes to send (default: half)',
   malformed: 'sends JSON that does not parse',
-  html: 'sends a servlet container’s HTML page; parameter: status (default 401)',
-  'content-type': 'sends the correct body with the wrong type; parameter: the type (default text/plain)',
-  'missing-field': 'omits a field of the first item; parameter: the field (default id, otherwise the first field)',
+  html: 'sends a servlet container’s HTML page; parameter: status (default: 401)',
+  'content-type': 'sends the correct body with the wrong type; parameter: the type (default: text/plain)',
+  'missing-field': 'omits a field of the first item; parameter: the field (default: id, otherwise the first field)',
   'wrong-type':
-    'changes the type of a field of the first item; parameter: the field (default id, otherwise the first field)',
-  'extra-field': 'adds a field to the first item; parameter: the field (default unexpectedField)',
+    'changes the type of a field of the first item; parameter: the field (default: id, otherwise the first field)',
+  'extra-field': 'adds a field to the first item; parameter: the field (default: unexpectedField)',
   'wrong-envelope': 'sends a list without its envelope, and any other body inside {data}',
   drift:
     'one of the four above, chosen per response; parameter: one of them with its own parameter (drift:wrong-type:title)',

@@ -165,7 +165,7 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contract, page({}))).toEqual(['required /list/0/badge']);
   });
 
-  it('accepts map values under unknown keys, and reports those of another type', () => {
+  it('accepts values of the learned type under any key of a map, and reports values of other types', () => {
     const contract = seen((at) => ({ votesBy: { [`user${at}`]: at } }));
     expect(judge(contract, page({ votesBy: { 'someone else': 1 } }))).toEqual([]);
     expect(judge(contract, page({ votesBy: { 'someone else': 'x' } }))).toHaveLength(1);

@@ -152,7 +152,7 @@ describe('operation 16, the comments of an answer', () => {
     expect(dates).toEqual(dates.toSorted((one, other) => one - other));
   });
 
-  it('are 404 for a node that is not an answer, and 400 for an invalid id', async () => {
+  it('return 404 for a node that is not an answer, and 400 for an invalid id', async () => {
     const [question] = await questions();
     expect((await call(`/answer/${question.id}/comment.json`)).status).toBe(404);
     expect((await call('/answer/x/comment.json')).status).toBe(400);

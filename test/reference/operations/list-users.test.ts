@@ -10,7 +10,7 @@ const sortedNames = async (sort: string): Promise<string[]> => {
 };
 
 describe('operation 9, the users of a group', () => {
-  it('are sorted by reputation and have no sorts', async () => {
+  it('are sorted by reputation, and the list has no `sorts` field', async () => {
     const { json } = await call('/group/3/user.json');
     expect(json).toMatchObject({ sort: 'reputation', page: 1, pageSize: 35 });
     expect(json).not.toHaveProperty('sorts');
@@ -49,7 +49,7 @@ describe('operation 9, the users of a group', () => {
     expect((await sortedNames('nonsense'))[0]).toBe('reputation');
   });
 
-  it('are refused with the documented error, and are 404 for an unknown group and 400 for an invalid id', async () => {
+  it('are refused with the documented error; an unknown group returns 404, and an invalid id 400', async () => {
     const denied = await call('/group/1/user.json', { user: 'alice' });
     expect([denied.status, denied.json]).toEqual([
       401,
