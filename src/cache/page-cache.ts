@@ -123,7 +123,8 @@ export function createPageCache(
     store(key, fill, input) {
       const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
       const invalidating = invalidatingTags(tags);
-      if (!generations.unmoved(invalidating, fill.generation)) return false;
+      const isCurrent = fill.generation === generations.current || generations.unmoved(invalidating, fill.generation);
+      if (!isCurrent) return false;
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       const page = toStoredPage(input, tags, clock());
       const bytes = pageBytes(page, key);

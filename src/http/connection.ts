@@ -267,3 +267,8 @@ export function attachConnections(
   });
   return connections;
 }
+
+/** Returns whether the operating system has received a complete response. */
+export function isSent(res: ServerResponse): boolean {
+  return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
+}

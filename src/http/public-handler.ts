@@ -7,7 +7,8 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { writeError, type WriteErrorOptions } from './write-error.ts';
-import { isSent, writeReply, type WriteReplyOptions } from './write-reply.ts';
+import { isSent } from './connection.ts';
+import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
 /** Services of the public side. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {

@@ -2,13 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
-import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
+import { VIOLATION_CATEGORIES, type Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
-import { contractStatus } from './contract-status.ts';
+import { writeStream } from './write-stream.ts';
 
 /** Options for the headers that the edge adds. */
 export interface EdgeHeaderOptions {
@@ -149,70 +148,6 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/**
- * Writes a body no faster than the client reads it. Returns the number of bytes written, immediately if all of them have
- * been sent, otherwise once the response is closed. If the body is truncated, the client's connection is closed too,
- * because a normal end would look like a complete response. It is closed only after everything received before that has
- * been sent. If the client disconnects or pauses for too long, the body is destroyed.
- */
-function writeStream(
-  res: ServerResponse,
-  body: StreamedBody,
-  { trace, clientTimeoutMs }: ReplyContext,
-): number | Promise<number> {
-  let bytes = 0;
-  // The bytes are counted as they are written, because a response that closes early is recorded at that moment.
-  trace.bytes = 0;
-  let unsent = 0;
-  let state = 'reading' as 'reading' | 'read' | 'broken';
-  let isWaiting = false;
-  let clientTimer: NodeJS.Timeout | undefined;
-  const awaitClient = () => {
-    clearTimeout(clientTimer);
-    clientTimer = setTimeout(() => res.destroy(), clientTimeoutMs);
-  };
-  const sent = () => {
-    unsent -= 1;
-    if (state === 'broken' && unsent === 0) res.destroy();
-  };
-  body.read({
-    part(part) {
-      bytes += part.length;
-      trace.bytes = bytes;
-      unsent += 1;
-      if (res.write(part, sent)) return true;
-      if (isWaiting) awaitClient();
-      return false;
-    },
-    end(failure) {
-      state = failure === undefined ? 'read' : 'broken';
-      if (state === 'read') res.end();
-      else if (unsent === 0) res.destroy();
-      if (isWaiting) awaitClient();
-    },
-  });
-  // Most bodies are complete when they are first read, so there is nothing to wait for.
-  if (state === 'read' && isSent(res)) return bytes;
-  isWaiting = true;
-  if (state !== 'reading' || res.writableNeedDrain) awaitClient();
-  res.on('drain', () => {
-    clearTimeout(clientTimer);
-    body.resume();
-  });
-  const { promise, resolve } = Promise.withResolvers<number>();
-  res.once('close', () => {
-    clearTimeout(clientTimer);
-    body.destroy();
-    resolve(bytes);
-  });
-  return promise;
-}
-
-/** Returns whether the operating system has received a complete response. */
-export function isSent(res: ServerResponse): boolean {
-  return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
-}
-
 /** Adds headers without the cost of destructuring each pair. */
 function addHeaders(flat: string[], headers: HeaderPairs): void {
   for (let at = 0; at < headers.length; at += 1) {
@@ -256,4 +191,35 @@ function hasHeader(headers: readonly string[], name: string): boolean {
   for (let at = 0; at < headers.length; at += 2)
     if (headers[at]?.length === name.length && headers[at]?.toLowerCase() === name) return true;
   return false;
+}
+
+/**
+ * Returns the value of `Contract-Status` as a structured field (RFC 9651): the result of checking the request and its
+ * response against the contract, and the fingerprint of the worst violation.
+ */
+export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
+  trace: Checked,
+  reportIdOf: (trace: Checked, violation: Violation) => string,
+): string {
+  const { violations, responses } = trace;
+  const skipped =
+    responses?.outcome === 'skipped' || responses?.outcome === 'failed' ? `; skipped=${token(responses.reason)}` : '';
+  const worst = worstOf(violations);
+  if (worst === undefined) return `conforming${skipped}`;
+  const report = `; report=${token(reportIdOf(trace, worst))}`;
+  return `violations; count=${violations.length}; worst=${worst.category}${report}${skipped}`;
+}
+
+function worstOf(violations: readonly Violation[]): Violation | undefined {
+  let worst: Violation | undefined;
+  for (const violation of violations) if (worst === undefined || rank(violation) < rank(worst)) worst = violation;
+  return worst;
+}
+
+const rank = ({ category }: Violation) => VIOLATION_CATEGORIES.indexOf(category);
+
+// A token starts with a letter or an asterisk. Digits and hyphens are allowed only after that.
+function token(reason: string | undefined): string {
+  const text = (reason ?? '').replaceAll(/[^\w-]+/g, '-').slice(0, 40);
+  return /^[A-Za-z]/.test(text) ? text : 'unknown';
 }

@@ -60,7 +60,7 @@ export function createPageCounts(
     },
     generation: () => generations.current,
     learn(key, { pageCount, totalCount }, tags, generation) {
-      if (!generations.unmoved(tags, generation)) return;
+      if (generation !== generations.current && !generations.unmoved(tags, generation)) return;
       if (!isCount(pageCount) || totalCount === 0) {
         counts.delete(key);
         return;

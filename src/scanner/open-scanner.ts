@@ -91,7 +91,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           // Bytes that are not UTF-8 are replaced by the parser, so that they are not what they seem to be.
           const ascii = isAscii(body);
           if (length > maxBody || !(ascii || isUtf8(body))) return undefined;
-          const start = tables.end();
+          const start = tables.end;
           // The memory has been replaced if a table or a longer body made it grow.
           if (start + length + layout.PADDING > views.bytes.length) {
             growTo(memory, start + length + layout.PADDING);

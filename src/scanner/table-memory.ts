@@ -17,24 +17,24 @@ export interface TableMemory {
   readonly view: () => DataView;
   /** Copies bytes to an address. */
   readonly write: (address: number, bytes: Uint8Array) => void;
-  /** Returns the address behind the last table. */
-  readonly end: () => number;
+  /** The address behind the last table. */
+  readonly end: number;
 }
 
 /** Creates the tables' part of a memory. */
 export function createTableMemory(memory: ModuleMemory): TableMemory {
-  let end = TABLES;
-  return {
-    allocate(size) {
-      const address = end;
-      end += Math.ceil(size / 16) * 16;
-      growTo(memory, end);
+  const tables = {
+    end: TABLES,
+    allocate(size: number) {
+      const address = tables.end;
+      tables.end += Math.ceil(size / 16) * 16;
+      growTo(memory, tables.end);
       return address;
     },
     view: () => new DataView(memory.buffer),
-    write: (address, bytes) => new Uint8Array(memory.buffer).set(bytes, address),
-    end: () => end,
+    write: (address: number, bytes: Uint8Array) => new Uint8Array(memory.buffer).set(bytes, address),
   };
+  return tables;
 }
 
 /** Grows a memory to at least that many bytes. Views of the memory become invalid. */

@@ -4,12 +4,14 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
   addEdgeHeaders,
+  contractStatus,
   type EdgeHeaderOptions,
   writeReply,
   type WriteReplyOptions,
 } from '../../src/http/write-reply.ts';
 import type { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { Trace } from '../../src/model/trace.ts';
+import type { Violation } from '../../src/model/violation.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
@@ -439,5 +441,30 @@ describe('the edge headers', () => {
     };
     expect(names(trace, { ...options, reportIdOf })).toEqual(['Via', 'X-Request-Id']);
     expect(trace.cause).toBe(mistake);
+  });
+});
+
+const violation = (category: Violation['category']) => ({ category }) as Violation;
+
+const reportIdOf = (_trace: unknown, { category }: Violation) => `id-of-${category}`;
+
+describe('Contract-Status', () => {
+  it('reports that no violation was found', () => {
+    expect(contractStatus({ violations: [] }, reportIdOf)).toBe('conforming');
+  });
+
+  it('counts violations and names the worst category', () => {
+    const violations = [violation('semantic'), violation('missing'), violation('type')];
+    expect(contractStatus({ violations }, reportIdOf)).toBe('violations; count=3; worst=missing; report=id-of-missing');
+  });
+
+  it('reports that a check threw', () => {
+    const responses = { level: 'report', outcome: 'failed', verdict: 'skipped', reason: 'error' } as const;
+    expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=error');
+  });
+
+  it('gives the reason why a response was not checked, as a harmless token', () => {
+    const responses = { level: 'report', outcome: 'skipped', verdict: 'skipped', reason: 'too large\r\nX: y' } as const;
+    expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=too-large-X-y');
   });
 });

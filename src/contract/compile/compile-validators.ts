@@ -73,7 +73,8 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   const media = checkMedia(head.mediaType);
   return (json, proven) => {
     if (media.length > 0) return [...media];
-    if (json !== undefined || proven === true) return documented[variant](json, proven);
+    if (proven === true && json === undefined) return [];
+    if (json !== undefined) return documented[variant](json, proven);
     return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
   };
 }
@@ -158,7 +159,7 @@ export function toSchemaCheck(
   const { accepts, explain, file, files } = compiled;
   const shape = unknownFields ? compileFieldShape(files, file) : undefined;
   return (value, proven = false) => {
-    const unknown = findUnknownFields(shape, value, max);
+    const unknown = shape === undefined ? [] : findUnknownFields(shape, value, max);
     if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
     // A client must see every item that it has to fix. The same server error in every item of a list is one violation.
