@@ -16,7 +16,7 @@ export interface SourceFile {
  */
 export const REQUEST_FILES = {
   goals: { hit: 30, miss: 60 },
-  limits: { hit: 30, miss: 65 },
+  limits: { hit: 30, miss: 60 },
   stages: 12,
 } as const;
 
