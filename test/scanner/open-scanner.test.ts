@@ -105,8 +105,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     },
     // A name with an escape may be any name.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
+    { schema: true, closer: [String.raw`{"\u0061":1}`] },
     // The parser takes the last of equal names; another parser may take the first one.
-    { schema: pair, closer: ['{"a":1,"a":2}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'] },
+    {
+      schema: pair,
+      closer: ['{"a":1,"a":2}', '{"a":1,"b":"x","b":"y"}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'],
+    },
     { schema: pair, closer: ['{"a":1,"__proto__":{"a":2}}'] },
     { schema: { ...pair, additionalProperties: false }, valid: ['{"a":1}'], invalid: ['{"a":1,"c":2}'] },
     { schema: { ...pair, additionalProperties: true }, valid: ['{"a":1,"c":2}'], closer: ['{"a":1,"c":2,"c":2}'] },
@@ -293,6 +297,8 @@ describe('the scanner', () => {
     const compareBody = comparisonFor({ type: 'array' });
     expect(compareBody(Buffer.from('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]'))).toBe('both valid');
     for (const text of ['[1,2', '[1,2,', '[', '["']) expect(compareBody(Buffer.from(text))).toBe('both invalid');
+    const compareNumber = comparisonFor({ type: 'integer' });
+    for (const text of ['12345678', '12', '1']) expect(compareNumber(Buffer.from(text))).toBe('both valid');
   });
 
   // The parser replaces such bytes, so that two different texts become the same: a filter before the parser and the client
@@ -317,6 +323,15 @@ describe('the scanner', () => {
     // The stack of the module is not the limit.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
+    const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
+    const object = { type: 'object', properties: { a: { type: 'object', properties: { a: { type: 'integer' } } } } };
+    for (const [depth, result] of [
+      [2, 'both valid'],
+      [1, 'both invalid'],
+    ] as const) {
+      expect(comparisonFor(list, [], { depth, values: 100 })(Buffer.from('[[1]]'))).toBe(result);
+      expect(comparisonFor(object, [], { depth, values: 100 })(Buffer.from('{"a":{"a":1}}'))).toBe(result);
+    }
   });
 
   it('looks closer at more values than the limit', () => {
@@ -326,7 +341,9 @@ describe('the scanner', () => {
     expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
     expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
     // White space counts too.
-    expect(comparisonFor(true, [], limits)(Buffer.from(`[1,${' '.repeat(7000)}2]`))).toBe('both invalid');
+    const spaced = Buffer.from(`[${'1,'.repeat(60)}${' '.repeat(2900)}1]`);
+    expect(comparisonFor(true, [], limits)(spaced)).toBe('both invalid');
+    expect(comparisonFor(true, [], { ...limits, values: 200 })(spaced)).toBe('both valid');
   });
 
   it('accepts large bodies, and looks closer at still larger ones', () => {
@@ -363,6 +380,23 @@ describe('the scanner', () => {
     expect(comparisonFor(pair)(body(65))).toBe('closer');
     expect(comparisonFor(true)(body(60))).toBe('both valid');
     expect(comparisonFor(true)(body(65))).toBe('closer');
+  });
+
+  it('looks closer at nested open objects with very many names, and writes nothing past the list of them', () => {
+    const members = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`name${index}`, 1]));
+    const nested = (depth: number): object => (depth === 0 ? {} : { ...members, nested: nested(depth - 1) });
+    const compareBody = comparisonFor({ type: 'object', properties: { a: { type: 'integer' }, b: {} } }, ['/a']);
+    const body = (depth: number) => Buffer.from(JSON.stringify({ a: 1, b: nested(depth) }));
+    expect(compareBody(body(10))).toBe('both valid');
+    expect(compareBody(body(40))).toBe('closer');
+  });
+
+  // The search in a parsed body ends after 5000 undocumented members, so that it does not find the later ones.
+  it('looks closer at more undocumented members than the search examines', () => {
+    const compareBody = comparisonFor({ type: 'array', items: pair });
+    const list = (count: number) => [...Array.from({ length: count }, () => ({ a: 1, x: 1, y: 1 })), { a: 1, z: 1 }];
+    expect(compareBody(Buffer.from(JSON.stringify(list(2_000))))).toBe('both valid');
+    expect(compareBody(Buffer.from(JSON.stringify(list(2_600))))).toBe('closer');
   });
 
   it('reads an excerpt of the members that are asked for', () => {

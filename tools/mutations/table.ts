@@ -171,6 +171,42 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/contract/compile/check-response.test.ts',
     why: 'an error response is reported as an error in a successful response',
   },
+  // scanner
+  {
+    file: 'src/scanner/open-scanner.ts',
+    find: ' || !(ascii || isUtf8(body))',
+    replace: '',
+    test: 'test/scanner/open-scanner.test.ts',
+    why: 'bytes that are not UTF-8 are proven valid',
+  },
+  {
+    file: 'src/scanner/open-scanner.ts',
+    find: 'if (values > limits.values) return undefined;',
+    replace: '',
+    test: 'test/scanner/open-scanner.test.ts',
+    why: 'a scanned response may have more values than the limit',
+  },
+  {
+    file: 'src/pipeline/scan-response.ts',
+    find: "findings.verdict === 'valid' ? { json, findings } : 'closer'",
+    replace: '{ json, findings }',
+    test: 'test/pipeline/scan-response.test.ts',
+    why: 'a scanned response may violate a semantic rule',
+  },
+  {
+    file: 'src/pipeline/scan-response.ts',
+    find: 'hasUnread ? undefined : ',
+    replace: '',
+    test: 'test/pipeline/scan-response.test.ts',
+    why: 'fields that a request did not ask for are not found in a scanned response',
+  },
+  {
+    file: 'src/assembly/compile-gateway.ts',
+    find: 'settings.contract.scanner && services.learning === undefined && services.shadow === undefined',
+    replace: 'settings.contract.scanner',
+    test: 'test/gateway/scanner.test.ts',
+    why: 'the learner and the shadow contract never see scanned responses',
+  },
   // identity
   {
     file: 'src/identity/file-verifier.ts',
