@@ -35,32 +35,45 @@ export function compilePattern(source: string): Uint8Array {
   };
   numberOf([0]);
   const rows: Uint8Array[] = [new Uint8Array(ROW)];
-  for (let state = 1; state < states.length; state += 1) rows.push(rowOf(steps, states[state] ?? [], state, numberOf));
+  const classes = classesOf(steps);
+  for (let state = 1; state < states.length; state += 1)
+    rows.push(rowOf(steps, states[state] ?? [], state, classes, numberOf));
   return Buffer.concat(rows);
 }
 
 function rowOf(
-  { byCharacter, last: accepting }: Steps,
+  { byCharacter, last }: Steps,
   nodes: readonly number[],
   state: number,
+  classes: readonly CharacterClass[],
   numberOf: (reached: readonly number[]) => number,
 ): Uint8Array {
   const row = new Uint8Array(ROW);
   const steps = nodes.flatMap((node) => byCharacter[node] ?? []);
-  // Most characters lead to the same state as the one before them.
-  let last: { readonly reached: readonly number[]; readonly number: number } = { reached: [], number: 0 };
-  const after = (code: number): number => {
-    const reached = steps.filter(({ set }) => set[code] === 1).map(({ to }) => to);
-    const isSame = reached.length === last.reached.length && reached.every((to, index) => to === last.reached[index]);
-    if (!isSame) last = { reached, number: numberOf(reached) };
-    return last.number;
-  };
-  for (let code = 1; code < BEYOND_ASCII; code += 1) if (code !== BACKSLASH) row[code] = after(code);
-  // The first byte of a longer character is that character; the bytes behind it change nothing.
+  for (const { first, codes } of classes) {
+    const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
+    for (const code of codes) {
+      // The first byte of a longer character is that character; the bytes behind it change nothing.
+      if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
+      else if (code !== BACKSLASH) row[code] = next;
+    }
+  }
   row.fill(state, CONTINUATION, FIRST_LEAD);
-  row.fill(after(BEYOND_ASCII), FIRST_LEAD, LAST_LEAD + 1);
-  row[0] = nodes.includes(accepting) ? 1 : 0;
+  row[0] = nodes.includes(last) ? 1 : 0;
   return row;
+}
+
+/** Characters that all sets of a pattern treat alike. */
+interface CharacterClass {
+  readonly first: number;
+  readonly codes: readonly number[];
+}
+
+function classesOf({ byCharacter }: Steps): readonly CharacterClass[] {
+  const sets = [...new Set(byCharacter.flatMap((step) => step?.set ?? []))];
+  const codes = Array.from({ length: BEYOND_ASCII }, (_, index) => index + 1);
+  const groups = Map.groupBy(codes, (code) => sets.map((set) => set[code]).join(''));
+  return [...groups.values()].map((group) => ({ first: group[0] ?? 0, codes: group }));
 }
 
 /** An automaton with empty steps (Thompson's construction): it begins in node 0. */

@@ -60,12 +60,25 @@ const KINDS: Readonly<Record<string, number>> = {
  * kind of a value does not distinguish.
  */
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
+  const [place] = places;
+  if (place === undefined || places.length > 1 || typeof place.schema === 'boolean') return mergeAll(schemas, places);
+  // Most values have one schema, and most schemas are part of many responses.
+  const known = merged.get(schemas) ?? new WeakMap<object, ValueRules>();
+  merged.set(schemas, known);
+  const rules = known.get(place.schema) ?? mergeAll(schemas, places);
+  known.set(place.schema, rules);
+  return rules;
+}
+
+const merged = new WeakMap<SchemasByPath, WeakMap<object, ValueRules>>();
+
+function mergeAll(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
   const alternatives = places.reduce<readonly Together[]>(
     (all, place) => both(all, alternativesOf(schemas, place)),
     [[]],
   );
-  const merged = alternatives.map(mergeTogether).filter(({ kinds }) => kinds !== 0);
-  const [first = { ...rulesOfNothing(), kinds: 0 }, ...others] = merged;
+  const possible = alternatives.map(mergeTogether).filter(({ kinds }) => kinds !== 0);
+  const [first = { ...rulesOfNothing(), kinds: 0 }, ...others] = possible;
   return others.reduce(withAlternative, first);
 }
 
