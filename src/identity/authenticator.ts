@@ -34,8 +34,8 @@ export interface AuthenticationResult {
 export interface Authenticator {
   /**
    * Returns synchronously if the verifier is not needed: for a recently verified credential, for a caller without one,
-   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the level `enforce` refuses;
-   * never fails at `report` and `off`.
+   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the `enforce` level refuses;
+   * never fails at the levels `report` and `off`.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
   /** Drops a verified credential because the upstream has refused it. */

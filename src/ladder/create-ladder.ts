@@ -139,10 +139,10 @@ function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): n
 }
 
 /**
- * Returns the promotions that the numbers of a snapshot justify: checks at `report` with enough results, none of which
- * would have been a refusal. There are none until the contract has been the same for the whole window, because results
- * under an earlier contract prove nothing. A level that is configured for the operation itself, or that the ladder has
- * already changed, is never promoted.
+ * Returns the promotions that the numbers of a snapshot justify: checks at the `report` level with enough results, none
+ * of which would have been a refusal. There are none until the contract has been the same for the whole window, because
+ * results under an earlier contract prove nothing. A level that is configured for the operation itself, or that the
+ * ladder has already changed, is never promoted.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

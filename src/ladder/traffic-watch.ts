@@ -77,7 +77,7 @@ function sum(tallies: readonly Tally[]): Tally {
   });
 }
 
-/** A response that was checked under `enforce`: its caller and whether it was refused. */
+/** A response that was checked at the `enforce` level: its caller and whether it was refused. */
 interface CheckedResponse {
   /** The name of a verified caller; empty for all others, whose names may be invented. */
   readonly caller: string;
@@ -88,9 +88,9 @@ interface CheckedResponse {
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns the result of enforcing `responses` for a finished request. Returns undefined if no response was checked under
- * `enforce`, and if the upstream failed: no response, an error status, an HTML page, invalid JSON or an error in a
- * successful response.
+ * Returns the result of enforcing `responses` for a finished request. Returns undefined if no response was checked at
+ * the `enforce` level, and if the upstream failed: no response, an error status, an HTML page, invalid JSON or an error
+ * in a successful response.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;

@@ -37,9 +37,9 @@ interface Subject {
 /** The permission rules, compiled. */
 export interface Permissions {
   /**
-   * Returns the grants of a caller. `level` is that of the check `permissions`, by default `enforce`. At `enforce` an
-   * unverified caller has the grants of an anonymous one, so that a claimed name never grants more access than no name
-   * (rules, 2).
+   * Returns the grants of a caller. `level` is that of the check `permissions`, by default `enforce`. At the
+   * `enforce` level, an unverified caller has the grants of an anonymous one, so that a claimed name never grants more
+   * access than no name (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Throws RangeError for an operation that was not compiled. */

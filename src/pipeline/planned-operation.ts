@@ -9,7 +9,7 @@ export interface PlannedOperation {
   /** Descriptions of the levels that differ from the configuration, for display only. */
   readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
-  /** True if messages are forwarded unchanged in both directions, as in `observe`. */
+  /** True if messages are forwarded unchanged in both directions, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if a service account is used instead of the caller's credential. */
   readonly serviceCredential: boolean;

@@ -32,7 +32,8 @@ export function transparentHeaders(arrival: Arrival): HeaderPairs {
 }
 
 /**
- * The differences between the upstream request of an undocumented path and the client's request, except in `observe`.
+ * The differences between the upstream request of an undocumented path and the client's request, except in `observe`
+ * mode.
  */
 interface PassthroughHeaderChoice {
   /** The credential to send; the client's own `Authorization` is never forwarded unchecked. */

@@ -135,14 +135,14 @@ export const upstreamOptionsSchema = {
       minimum: 8,
       maximum: 256,
       description:
-        'JSON responses that are nested more deeply are not parsed: they are a violation, or unchecked in observe.',
+        'JSON responses that are nested more deeply are not parsed: they are a violation, or unchecked in observe mode.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'JSON responses with more members and elements are not parsed: they are a violation, or unchecked in observe.',
+        'JSON responses with more members and elements are not parsed: they are a violation, or unchecked in observe mode.',
     },
     circuit: {
       type: 'object',

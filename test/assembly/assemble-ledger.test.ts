@@ -103,7 +103,7 @@ describe('a configured baseline', () => {
   const drifting = () => startFakeUpstream(() => ({ json: { ...(exampleOf as object), id: 'text' } }));
   const exampleOf = { body: 'x' };
 
-  it('accepts its violations under enforce until they expire, and the ledger records them', async () => {
+  it('accepts its violations at the `enforce` level until they expire, and the ledger records them', async () => {
     const upstream = await drifting();
     const file = join(tempFolder(), 'baseline.yaml');
     const clock = createTestClock();

@@ -50,7 +50,7 @@ describe('the calibration of the verifier', () => {
     expect([state.kind, state.needed, tries.length]).toEqual(['calibrated', undefined, 0]);
   });
 
-  it('sends no request to the upstream in observe', async () => {
+  it('sends no request to the upstream in observe mode', async () => {
     const { state, tries, stop } = calibrating({ ...REAL, mode: 'observe' });
     await stop;
     await vi.advanceTimersByTimeAsync(10_000_000);

@@ -22,7 +22,7 @@ describe('the configuration of an operation', () => {
     });
   });
 
-  it('is transparent and stores nothing in observe', () => {
+  it('is transparent and stores nothing in observe mode', () => {
     expect(planned({ ...REAL, mode: 'observe' })).toMatchObject({
       checks: { requests: 'report', permissions: 'report' },
       errors: 'legacy',

@@ -35,7 +35,7 @@ describe('the authenticator', () => {
     expect(await failureOf(authenticate('mallory'))).toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('sends no probe in observe, whatever credentials clients send', async () => {
+  it('sends no probe in observe mode, whatever credentials clients send', async () => {
     const { sent, authenticate, authenticator } = authenticating({ ...REAL, mode: 'observe' });
     expect((await authenticate('alice')).principal).toMatchObject({ kind: 'unverified', name: 'alice' });
     await authenticator.calibrate();
@@ -46,7 +46,7 @@ describe('the authenticator', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['authentication is only reported', { ...strict, checks: { authentication: 'report', permissions: 'report' } }],
     [
-      'one operation enforces it in observe',
+      'one operation enforces it in observe mode',
       { ...strict, mode: 'observe', operations: { listQuestions: { checks: { authentication: 'enforce' } } } },
     ],
   ])('sends a probe if %s', async (_where, config) => {

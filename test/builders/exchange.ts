@@ -58,7 +58,7 @@ export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'
   readonly checks?: Partial<PlannedOperation['checks']>;
 };
 
-/** An operation planned as in `strict`, not cached by default. */
+/** An operation planned as in `strict` mode, not cached by default. */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {
     operation: operationWith(operation),

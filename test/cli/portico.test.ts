@@ -226,7 +226,7 @@ describe('portico serve', () => {
     expect((await end).code).toBe(0);
   });
 
-  it('states in observe that nothing is enforced yet, and the next step', async () => {
+  it('states in observe mode that nothing is enforced yet, and the next step', async () => {
     const banner = await untilSays(start(['serve', '--mode', 'observe'], FREE), /Try\n/);
     expect(banner).toContain('NOTHING IS ENFORCED YET');
     expect(banner).toContain('PORTICO_MODE=staging');

@@ -13,7 +13,7 @@ describe('keys that cannot be combined', () => {
   };
 
   it.each(['authentication', 'permissions'])(
-    'service credentials are rejected if %s is below the level `enforce`',
+    'service credentials are rejected if %s is below the `enforce` level',
     (check) => {
       expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
         pointer: `/checks/${check}`,
@@ -39,7 +39,7 @@ describe('keys that cannot be combined', () => {
   it.each([
     ['cache', 'mode: observe\ncache: { enabled: true }', '/cache/enabled'],
     ['rewriteUrls', 'mode: observe\nrewriteUrls: true', '/rewriteUrls'],
-  ])('%s cannot be on in observe', (_key, yaml, pointer) => {
+  ])('%s cannot be on in observe mode', (_key, yaml, pointer) => {
     expect(firstMessage(yaml)).toMatchObject({ pointer });
     expect(faultsOf(yaml.replace('observe', 'staging'))).toEqual([]);
   });

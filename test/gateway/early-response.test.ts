@@ -45,8 +45,8 @@ beforeAll(async () => {
 
 /** Every way in which a large upload is streamed. */
 const WAYS = [
-  ['a documented path in observe', 'observe', '/services/v2/users/gdpr/upload.json'],
-  ['an undocumented path in observe', 'observe', '/services/v2/anything'],
+  ['a documented path in observe mode', 'observe', '/services/v2/users/gdpr/upload.json'],
+  ['an undocumented path in observe mode', 'observe', '/services/v2/anything'],
   ['an undocumented path', 'strict', '/services/v2/anything'],
 ] as const;
 const FRAMINGS = ['with a length', 'in chunks'] as const;

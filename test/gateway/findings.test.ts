@@ -39,7 +39,7 @@ const drifting = () => {
 };
 
 describe('a page with undocumented fields', () => {
-  it('is forwarded at enforce, counted and stored', async () => {
+  it('is forwarded at the `enforce` level, counted and stored', async () => {
     fake.handler = drifting;
     const first = await gateway.call(QUESTIONS);
     expect([first.status, first.headers['contract-status']]).toEqual([200, expect.stringContaining(UNDOCUMENTED)]);

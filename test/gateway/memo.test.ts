@@ -756,7 +756,7 @@ describe('a repeated request for a page', () => {
     },
   );
 
-  it('is recorded once without a status if its client leaves, and other waiting callers are served', async () => {
+  it('is recorded once without a status if its client disconnects, and other waiting callers are served', async () => {
     const target = `${QUESTIONS}?q=leaves`;
     await gateway.warm({ target });
     await forget();

@@ -157,7 +157,7 @@ async function writeAll(gateway: TestGateway): Promise<number> {
   return count;
 }
 
-describe('a server without chaos, in observe', () => {
+describe('a server without chaos, in observe mode', () => {
   it('causes no response violations, even if callers cause some', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode: 'observe' } });
     const callers: readonly Call[] = [{ user: null }, { user: 'alice', password: 'wrong' }, { user: 'guest' }];

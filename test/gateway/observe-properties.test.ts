@@ -6,7 +6,7 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: any request and any response. In `observe`, a gateway that fails although the upstream did not is an
+ * The attack: any request and any response. In `observe` mode, a gateway that fails although the upstream did not is an
  * outage, so the client gets the upstream's status and bytes, whatever a check finds and even if it throws.
  */
 

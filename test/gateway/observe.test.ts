@@ -144,7 +144,7 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
   },
 ];
 
-describe('in observe, every operation returns what the upstream sends', () => {
+describe('in observe mode, every operation returns what the upstream sends', () => {
   it.each(OPERATIONS)('$id', async (operation) => {
     for (const user of ['anyone', 'nobody', null]) {
       const got = await expectSame(targetOf(operation), callOf(operation, user));
@@ -168,7 +168,7 @@ describe.each([
   { where: 'a documented operation', target: QUESTIONS },
   { where: 'an undocumented path', target: '/services/v2/question/118.json' },
   { where: 'a path elsewhere', target: '/questions/118/why.html' },
-])('in observe, on $where', ({ target }) => {
+])('in observe mode, on $where', ({ target }) => {
   it.each(shapes)('bytes, status and headers are the same: $name', async ({ answer }) => {
     fake.handler = () => answer;
     await expectSame(target);
@@ -255,7 +255,7 @@ describe.each([
   });
 });
 
-describe('in observe, raw targets', () => {
+describe('in observe mode, raw targets', () => {
   it.each([
     '/',
     '/services/v2/',
@@ -303,7 +303,7 @@ describe('in observe, raw targets', () => {
   });
 });
 
-describe('in observe, request bodies', () => {
+describe('in observe mode, request bodies', () => {
   const bodies = [
     {
       name: 'valid JSON with odd spacing and large numbers',
@@ -358,7 +358,7 @@ describe('in observe, request bodies', () => {
   });
 });
 
-describe('in observe, additions to a response', () => {
+describe('additions to a response in observe mode', () => {
   it('are a request id, the contract verdict and Via; the verdict can be switched off', async () => {
     const got = await gateway.call(QUESTIONS);
     expect(got.headers).toMatchObject({ 'contract-status': 'conforming', via: '1.1 portico' });
@@ -383,7 +383,7 @@ describe('in observe, additions to a response', () => {
   });
 });
 
-describe('in observe, transport failures', () => {
+describe('in observe mode, transport failures', () => {
   it.each([QUESTIONS, '/elsewhere'])('a broken connection becomes a 502 on %s', async (target) => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const got = await gateway.call(target);

@@ -179,7 +179,7 @@ describe('createPublicHandler', () => {
       expect((await call(THINGS, { headers: { 'If-None-Match': '"ours"' } })).status).toBe(304);
     });
 
-    it('leaves a response unchanged in observe, even for conditional requests', async () => {
+    it('leaves a response unchanged in observe mode, even for conditional requests', async () => {
       const headers = [...JSON_TYPE, ['ETag', '"theirs"'], ['Set-Cookie', 'a=b'], ['X-Request-Id', 'theirs']] as const;
       const { call } = await handled(() => replyWith({}, { headers }), {}, { transparent: true });
       const answer = await call(THINGS, { headers: { 'If-None-Match': '"theirs"', 'X-Request-Id': 'mine' } });
@@ -352,7 +352,7 @@ describe('createPublicHandler', () => {
     });
   });
 
-  describe('a client that leaves', () => {
+  describe('a client that disconnects', () => {
     const REQUEST = `GET ${RAW} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
     it.each([
@@ -575,7 +575,7 @@ describe("a client's abort signal", () => {
     return { port, url, response: promise };
   }
 
-  it('is aborted if the client leaves before the reply is written', async () => {
+  it('is aborted if the client disconnects before the reply is written', async () => {
     const { port, response } = await asked();
     const { socket } = talk(port, REQUEST);
     const signal = clientGone(await response);
@@ -584,7 +584,7 @@ describe("a client's abort signal", () => {
     await until(() => signal.aborted);
   });
 
-  it('is aborted immediately if the client has already left', async () => {
+  it('is aborted immediately if the client has already disconnected', async () => {
     const { port, response } = await asked();
     const { socket } = talk(port, REQUEST);
     const held = await response;

@@ -113,7 +113,7 @@ describe('an error from Portico', () => {
     expect(trace.error).toBe('permission_denied');
   });
 
-  it('counts no bytes for a client that has left', async () => {
+  it('counts no bytes for a client that has disconnected', async () => {
     const trace = traceWith();
     await expect(caught(denied, { before: leave, trace })).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(trace.error).toBe('permission_denied');

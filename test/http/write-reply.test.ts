@@ -145,7 +145,7 @@ describe('a reply that its plan does not store', () => {
     for (const name of ['set-cookie', 'etag']) expect(answer.headers).not.toHaveProperty(name);
   });
 
-  it('is left unchanged in observe, even for conditional requests', async () => {
+  it('is left unchanged in observe mode, even for conditional requests', async () => {
     const call = { headers: { 'If-None-Match': '"theirs"' } };
     const observed = { planned: { transparent: true } };
     const { answer } = await written({ status: 200, headers, body: page.body, etag: '"theirs"' }, observed, call);
@@ -383,7 +383,7 @@ describe('a streamed reply', () => {
     socket.destroy();
   });
 
-  it('is abandoned when the client leaves', async () => {
+  it('is abandoned when the client disconnects', async () => {
     const { body, source } = openBody('abc');
     const { socket } = await serveBody(body);
     await once(socket, 'data');
@@ -392,7 +392,7 @@ describe('a streamed reply', () => {
     expect(source.aborted).toBeDefined();
   });
 
-  it('is abandoned if the client has already left', async () => {
+  it('is abandoned if the client has already disconnected', async () => {
     const { body, source } = openBody();
     const gone = Promise.withResolvers<number>();
     const { port } = await serve((_request, response) => {

@@ -8,7 +8,7 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
-describe('a credential at the level `enforce` (rules, 2)', () => {
+describe('a credential at the `enforce` level (rules, 2)', () => {
   it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
@@ -122,7 +122,7 @@ describe('a caller without a credential (rules, 2)', () => {
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('is never refused under report, and the trace records the refusal that enforce would cause', async () => {
+  it('is never refused at the `report` level, and the trace records the refusal that `enforce` would cause', async () => {
     const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
     expect(principal).toBe(ANONYMOUS);
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
@@ -134,7 +134,7 @@ describe('a caller without a credential (rules, 2)', () => {
   });
 });
 
-describe('authentication at the level `report` (rules, 2)', () => {
+describe('authentication at the `report` level (rules, 2)', () => {
   it.each([
     ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
     ['a bearer token', 'Bearer abc', undefined, 'not_basic'],

@@ -89,7 +89,7 @@ describe('a destroyed body', () => {
   });
 
   // Nobody reads the rest of it, so a listener that waits for its end would wait forever.
-  it('is what remains if the client has left', async () => {
+  it('is what remains if the client has disconnected', async () => {
     const { body } = openBody('a');
     body.finish(ABORTED);
     expect(await endOf(body)).toBe(ABORTED);

@@ -162,7 +162,7 @@ const pending = (): Promise<AuthenticationResult> =>
     trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
   });
 
-describe('the credential of a request in observe', () => {
+describe('the credential of a request in observe mode', () => {
   it.each([
     [200, false, 'skipped', 'decided by the response'],
     [401, false, 'reported', 'decided by the response'],
@@ -174,7 +174,7 @@ describe('the credential of a request in observe', () => {
     expect(trace.authentication).toMatchObject({ outcome, reason, principal: 'unverified' });
   });
 
-  it('has no verdict if it was verified, or outside observe', async () => {
+  it('has no verdict if it was verified, or outside observe mode', async () => {
     const verified = dispatched({ plan: answered(401) });
     await verified.outcome;
     expect(verified.trace.authentication).toMatchObject({ outcome: 'passed' });

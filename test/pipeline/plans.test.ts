@@ -20,14 +20,14 @@ describe('the plans', () => {
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('plans.txt');
   });
 
-  it('contain nothing in observe that writes, stores, redacts or refuses duplicates', async () => {
+  it('contain nothing in observe mode that writes, stores, redacts or refuses duplicates', async () => {
     const lines = await planLines({ UPSTREAM_URL: nowhere });
     expect(lines).toHaveLength(OBSERVED_OPERATIONS.length + 1);
     for (const line of lines.slice(0, -1))
       expect(line).not.toMatch(/cache-page|coalesce|redact|purge|duplicate|rewrite/);
   });
 
-  it('rewrite nothing on undocumented paths in observe', async () => {
+  it('rewrite nothing on undocumented paths in observe mode', async () => {
     const lines = await planLines({ UPSTREAM_URL: nowhere });
     expect(lines.at(-1)).toBe('*    undocumented paths   purge-tags → find-addresses → forward');
   });

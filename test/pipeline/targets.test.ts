@@ -321,7 +321,7 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: a query on which decoding throws. In observe, the upstream gets it unchanged.
+  // The attack: a query on which decoding throws. In observe mode, the upstream gets it unchanged.
   it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {
@@ -348,7 +348,7 @@ describe('admit', () => {
     ['an unknown parameter', unknown, 'unknown_parameter'],
     ['a repeated parameter', repeated, 'repeated_parameter'],
     ['a wrong value', wrong, 'invalid_parameter'],
-  ] as const)('refuses %s at enforce', (_what, violation, code) => {
+  ] as const)('refuses %s at the `enforce` level', (_what, violation, code) => {
     expect(admitted({}, { violations: [violation] })).toMatchObject({
       refusal: { code, status: 400, details: [{ name: violation.at }] },
       verdict: { outcome: 'refused' },
@@ -356,7 +356,7 @@ describe('admit', () => {
     });
   });
 
-  it('reports the same at report', () => {
+  it('reports the same at the `report` level', () => {
     const admission = admitted({ level: 'report' }, { violations: [wrong] });
     expect(admission).toMatchObject({ verdict: { level: 'report', outcome: 'reported' }, violations: [wrong] });
     expect(admission.refusal).toBeUndefined();
@@ -396,7 +396,7 @@ describe('admit', () => {
     expect([target(15), target(undefined), target(20)]).toEqual(['/a', '/a?pageSize=15', '/a?pageSize=15']);
   });
 
-  it('sends the raw target in observe', () => {
+  it('sends the raw target in observe mode', () => {
     expect(admitted({ transparent: true }, pageValues(1)).target).toBe('/services/v2/thing.json?raw');
   });
 });

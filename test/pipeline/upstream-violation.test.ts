@@ -15,7 +15,7 @@ describe('an upstream failure', () => {
     },
   );
 
-  it('does not include a client that left', () => {
+  it('does not include a client that disconnected', () => {
     const trace = traceWith();
     recordFailure(trace, new UpstreamFailure('aborted'));
     expect(trace.violations).toEqual([]);

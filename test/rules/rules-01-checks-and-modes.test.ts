@@ -187,7 +187,7 @@ describe('rules 1: refused in every mode', () => {
   });
 });
 
-describe('rules 1: observe changes nothing in a documented operation', () => {
+describe('rules 1: observe mode changes nothing in a documented operation', () => {
   it('writes no defaults, redacts nothing and stores no page', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
     const body = '{"id":9007199254740993,"visibility":"recipients","recipients":[]}';

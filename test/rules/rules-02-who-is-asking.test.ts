@@ -320,7 +320,7 @@ describe('rules 2: credentials towards the upstream', () => {
     });
 
     it.each(['authentication', 'permissions'])(
-      'with %s below enforce is a configuration error at startup',
+      'with %s below the `enforce` level is a configuration error at startup',
       async (check) => {
         for (const level of ['off', 'report']) {
           const config = { upstream: { credentials: SERVICE }, checks: { [check]: level } };

@@ -157,7 +157,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     expect(await mismatches(gateway)).toEqual([['listIdeas', 'upstream-denied']]);
   });
 
-  it('is counted under report if the roles file denies a caller and the upstream allows it', async () => {
+  it('is counted at the `report` level if the roles file denies a caller and the upstream allows it', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { checks: { permissions: 'report' } } });
     expect((await gateway.call('/services/v2/idea.json', { user: 'guest' })).status).toBe(200);
     fake.handler = () => errorText(403, 'You do not have permission');

@@ -66,7 +66,7 @@ describe('rules 5: page is an integer of at least 0, pageSize 1 to the maximum',
     expectError(await other.call('/services/v2/idea.json?pageSize=201'), 400, 'page_size_out_of_bounds');
   });
 
-  it('are reported and forwarded under report', async () => {
+  it('are reported and forwarded at the `report` level', async () => {
     const other = await startTestGateway({ upstream: fake, config: { checks: { pageBounds: 'report' } } });
     const got = await other.call(`${QUESTIONS}?pageSize=500`);
     expect(got.status).toBe(200);

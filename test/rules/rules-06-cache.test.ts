@@ -619,7 +619,7 @@ describe('rules 6: under responses enforce', () => {
 });
 
 describe('rules 6: modes', () => {
-  it('observe stores nothing, and switching the cache on is a configuration error', async () => {
+  it('observe mode stores nothing, and enabling the cache is a configuration error', async () => {
     const observing = await startTestGateway({ upstream: fake, real: true });
     for (const _again of [1, 2]) await observing.call(QUESTIONS);
     expect(fake.requests.filter(({ path }) => path === QUESTIONS)).toHaveLength(2);

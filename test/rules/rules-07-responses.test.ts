@@ -267,7 +267,7 @@ describe("rules 7: validation reads the upstream's original response, including 
     expect((await gateway.call('/services/v2/comment/271.json')).headers['contract-status']).toBe('conforming');
   });
 
-  it('under enforce, a success response that breaks the contract becomes a 502 without its values', async () => {
+  it('at the `enforce` level, a 2xx response that breaks the contract becomes a 502 without its values', async () => {
     const config = { cache: { enabled: false }, operations: { getComment: { checks: { responses: 'enforce' } } } };
     const strict = await startTestGateway({ upstream: fake, config });
     fake.handler = () => ({ json: { ...exampleOf('getComment'), score: 'secret-value' } });
@@ -279,7 +279,7 @@ describe("rules 7: validation reads the upstream's original response, including 
     expectError(await strict.call('/services/v2/comment/271.json'), 404, 'upstream_not_found');
   });
 
-  it('under report, the bytes reach the client unchanged', async () => {
+  it('at the `report` level, the bytes reach the client unchanged', async () => {
     const body = '{"id": "no number",  "type":"comment" }';
     fake.handler = () => ({ body, headers: { 'Content-Type': 'application/json' } });
     const got = await gateway.call('/services/v2/comment/271.json');

@@ -225,12 +225,12 @@ describe('rules 9: a repeated upload after a 2xx within the window gets 409 dupl
     expect((await upload(gateway, content, { headers: { 'Portico-Force': 'true' } })).status).toBe(201);
     expect(fake.requests.at(-1)?.headers).not.toHaveProperty('portico-force');
   });
-  it('but not in observe', async () => {
+  it('but not in observe mode', async () => {
     const observe = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
     const content = fresh();
     for (const _time of [1, 2]) expect((await upload(observe, content)).status).toBe(201);
   });
-  it('in staging and with requests off too', async () => {
+  it('in staging mode and with requests off too', async () => {
     for (const config of [{ mode: 'staging' }, { checks: { requests: 'off' } }]) {
       const other = await startTestGateway({ upstream: fake, config });
       const content = fresh();

@@ -49,7 +49,7 @@ const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json
 /** The requests that the upstream received, exactly as written. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
 
-describe('rules 11: requests that undocumented.allow names pass under enforce', () => {
+describe('rules 11: requests that undocumented.allow names pass at the `enforce` level', () => {
   it.each([
     ['GET', '/services/v2/question/17.json'],
     ['HEAD', '/services/v2/question/17.json'],
@@ -155,7 +155,7 @@ describe('rules 11: an entry may require a permission', () => {
   });
 });
 
-describe('rules 11: outside observe passthrough is limited to /services/v2/', () => {
+describe('rules 11: outside observe mode, passthrough is limited to /services/v2/', () => {
   const outside = ['/', '/index.html', '/services/v1/question.json', '/services/v20/a.json', '/qa/services/v2/a.json'];
 
   it.each(['strict', 'staging'])('%s refuses all other paths', async (mode) => {
@@ -171,23 +171,23 @@ describe('rules 11: outside observe passthrough is limited to /services/v2/', ()
     expect(asked()).toEqual([]);
     expect((await off.call('/services/v2/a.json')).status).toBe(203);
   });
-  it("but observe lets everything through, still under the upstream's base path", async () => {
+  it("but observe mode lets everything through, still under the upstream's base path", async () => {
     for (const target of outside) expect((await observe.call(target, { method: 'DELETE' })).status).toBe(203);
     expect(asked()).toEqual(outside.map((target) => `DELETE /qa${target}`));
   });
 });
 
 describe('rules 11: unsafe methods always need an entry', () => {
-  it.each(UNSAFE)('%s is refused without one in strict, in staging and with undocumented off', async (method) => {
+  it.each(UNSAFE)('%s is refused without one in strict and staging mode, and with undocumented off', async (method) => {
     const off = await startTestGateway({ upstream: fake, config: { checks: { undocumented: 'off' } } });
     for (const gateway of [strict, staging, off])
       expectError(await gateway.call('/services/v2/topic.json', { method }), 404, 'not_in_contract');
     expect(asked()).toEqual([]);
   });
-  it('passes with one in staging', async () => {
+  it('passes with one in staging mode', async () => {
     expect((await staging.call('/services/v2/node/17/lock.json', { method: 'DELETE' })).status).toBe(203);
   });
-  it.each(SAFE)('%s needs none in staging, and is reported', async (method) => {
+  it.each(SAFE)('%s needs none in staging mode, and is reported', async (method) => {
     const got = await staging.call('/services/v2/topic.json', { method });
     expect(got.status).toBe(203);
     const line = await staging.lineOf(String(got.headers['x-request-id']));
@@ -254,7 +254,7 @@ describe('rules 11: Location is rewritten to the public address', () => {
   ])('but not otherwise: %s', async (location) => {
     expect(await locationOf(atPath, '/api/services/v2/a.json', location)).toEqual([302, location]);
   });
-  it('but remains unchanged in observe', async () => {
+  it('but remains unchanged in observe mode', async () => {
     const location = `${fake.url}/services/v2/a.json`;
     expect(await locationOf(observe, '/services/v2/a.json', location)).toEqual([302, location]);
   });
@@ -281,7 +281,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
     expect(got.text).toBe('{"a":"http://public.example/api/x.json","b":"http:\\/\\/public.example\\/api\\/y"}');
     expect(got.complete).toBe(true);
   });
-  it('cannot be rewritten in observe, which changes nothing: a configuration error at startup', async () => {
+  it('cannot be rewritten in observe mode, which changes nothing: a configuration error at startup', async () => {
     const config = { mode: 'observe', rewriteUrls: true };
     await expect(startTestGateway({ upstream: fake, config })).rejects.toMatchObject({
       faults: [{ pointer: '/rewriteUrls' }],

@@ -33,9 +33,9 @@ beforeEach(() => {
 /** Every way into the gateway: a plan that reads its body, one that streams it, and undocumented paths. */
 const WAYS = [
   ['a documented address', 'strict', UPLOAD],
-  ['a documented address in observe', 'observe', UPLOAD],
+  ['a documented address in observe mode', 'observe', UPLOAD],
   ['an undocumented address', 'strict', PASSED],
-  ['an undocumented address in observe', 'observe', PASSED],
+  ['an undocumented address in observe mode', 'observe', PASSED],
 ] as const;
 
 const port = (mode: string) => Number(new URL(gateways.get(mode)?.url ?? '').port);

@@ -71,7 +71,7 @@ beforeEach(() => {
 
 describe('hostile request bodies', () => {
   it.each(hostile(MEGABYTE))(
-    'with %s get 400 before any action, and are forwarded unchanged in observe',
+    'with %s get 400 before any action, and are forwarded unchanged in observe mode',
     async (_, body) => {
       const call: Call = { method: 'POST', headers: JSON_TYPE, body };
       for (const target of [UPLOAD, WRITE]) expect((await strict.call(target, call)).status).toBe(400);
@@ -105,7 +105,7 @@ describe('hostile request bodies', () => {
 describe('hostile responses', () => {
   const targets = ['listQuestions', 'listActions', 'getComment'].map((id) => targetOf(operationOf(id)));
 
-  it.each(hostile(MEGABYTE))('with %s are forwarded in observe and never stored', async (_, body) => {
+  it.each(hostile(MEGABYTE))('with %s are forwarded in observe mode and never stored', async (_, body) => {
     fake.handler = () => ({ body, headers: JSON_TYPE });
     for (const target of targets) {
       const passed = await observing.call(target);

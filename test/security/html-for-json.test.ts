@@ -65,7 +65,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   });
 });
 
-describe('in observe', () => {
+describe('in observe mode', () => {
   it('the upstream’s own header is neither duplicated nor replaced', async () => {
     const headers = { ...html, 'X-Content-Type-Options': 'upstream' };
     const answer = await call('observe', LIST, { headers, body: PAGE });

@@ -112,7 +112,7 @@ describe('responses that are too large', () => {
 });
 
 describe('slow bodies', () => {
-  it('hold no upstream slot for a client that leaves in the middle of its body', async () => {
+  it('hold no upstream slot for a client that disconnects in the middle of its body', async () => {
     const client = await connectRaw(port());
     client.send(...uploadHead(ADMIN, 'X-Request-Id: left-in-the-middle'), 'Content-Length: 1000', '', '{"content":');
     await until(() => gateway.gateway.services.upstream.stats().inFlight === 0);

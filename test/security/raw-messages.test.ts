@@ -34,9 +34,9 @@ beforeEach(() => {
 
 const SIDES = [
   { side: 'a documented address', url: () => strict.url, target: QUESTIONS },
-  { side: 'a documented address in observe', url: () => observing.url, target: QUESTIONS },
+  { side: 'a documented address in observe mode', url: () => observing.url, target: QUESTIONS },
   { side: 'an undocumented address', url: () => strict.url, target: '/services/v2/other' },
-  { side: 'an undocumented address in observe', url: () => observing.url, target: '/services/v2/other' },
+  { side: 'an undocumented address in observe mode', url: () => observing.url, target: '/services/v2/other' },
   { side: 'the admin side', url: () => strict.adminUrl, target: '/livez' },
 ];
 

@@ -9,7 +9,7 @@ import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: a client requests something large and reads it, or sends something large, one byte at a time. It needs no
- * credential in observe and hardly any bandwidth. As long as its body held one of the few slots for upstream exchanges,
+ * credential in observe mode and hardly any bandwidth. As long as its body held one of the few upstream slots,
  * 32 such clients turned every other call that needs the upstream into a 503. Bodies that last as long as a client
  * likes therefore hold no slot: they count as streams, which have separate limits in total, per caller and per address.
  */

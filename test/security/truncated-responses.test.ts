@@ -149,7 +149,7 @@ describe('a truncated compressed body', () => {
   });
 
   it.each(Object.entries(CODERS))(
-    'keeps its bytes and coding in observe, so that the client can detect it: %s',
+    'keeps its bytes and coding in observe mode, so that the client can detect it: %s',
     async (name, code) => {
       const coding = name.replace(/ .*/, '');
       const cut = code(BODY).subarray(0, 20);

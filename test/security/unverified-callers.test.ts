@@ -231,7 +231,7 @@ describe('an unverified caller under enforced permissions', () => {
   });
 });
 
-describe('permissions that are enforced in observe', () => {
+describe('permissions that are enforced in observe mode', () => {
   // Observe changes no byte: refusing pages there while showing private fields would only seem to enforce permissions.
   it.each([
     [{ checks: { permissions: 'enforce' } }, '/checks/permissions'],

@@ -248,7 +248,7 @@ describe('metrics', () => {
     expect(all).not.toContain('portico_errors_total{code="upstream_reset"} 1');
   });
 
-  it('report the number of enforced checks: none in observe, some in strict', async () => {
+  it('report the number of enforced checks: none in observe mode, and some in strict mode', async () => {
     expect(await samples(metricsOf('observe'))).toEqual(
       expect.arrayContaining([
         'portico_enforced_checks 0',

@@ -62,8 +62,8 @@ describe('the error budget', () => {
     ['a client error', { status: 404, upstream: upstream('error', 404) }],
     ['a stored page that replaced a failed upstream response', { status: 200, upstream: upstream('refused') }],
     ['an unknown content coding', { status: 501, error: 'unknown_transfer_coding' }],
-    ['a client that left', { status: 0, upstream: upstream('aborted') }],
-    ['a client that left before anything was sent upstream', { status: 0 }],
-    ['a client that left in the middle of a response', { status: 0, upstream: upstream('answer', 200) }],
+    ['a client that disconnected', { status: 0, upstream: upstream('aborted') }],
+    ['a client that disconnected before anything was sent upstream', { status: 0 }],
+    ['a client that disconnected in the middle of a response', { status: 0, upstream: upstream('answer', 200) }],
   ])('is not spent by %s', (_, trace) => expect(spendsErrorBudget(trace)).toBe(false));
 });

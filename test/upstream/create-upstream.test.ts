@@ -498,7 +498,7 @@ describe('an exchange fails', () => {
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  it('with `aborted` if the client leaves, and breaks the connection', async () => {
+  it('with `aborted` if the client disconnects, and breaks the connection', async () => {
     const left = new AbortController();
     const server = await startRawServer(() => left.abort());
     const upstream = upstreamAt(server.origin);
@@ -507,7 +507,7 @@ describe('an exchange fails', () => {
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  it('with `aborted` if the client leaves while connecting, and nothing is sent', async () => {
+  it('with `aborted` if the client disconnects while connecting, and nothing is sent', async () => {
     const server = await startRawServer(ok);
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
@@ -554,7 +554,7 @@ describe('the limit on exchanges', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('lets a client leave the queue', async () => {
+  it('removes a client from the queue when it disconnects', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, { concurrency: 1 });
     const running = upstream.exchange(get).catch(() => undefined);

@@ -61,7 +61,7 @@ describe('rules 2: the headers of a documented request', () => {
   });
 });
 
-describe('rules 1: the headers of a request in observe', () => {
+describe('rules 1: the headers of a request in observe mode', () => {
   it("are the client’s end-to-end headers unchanged, and Portico's forwarding headers", () => {
     expect(transparentHeaders(arrival)).toEqual([
       ['Authorization', 'Basic own'],

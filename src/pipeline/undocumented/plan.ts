@@ -19,7 +19,7 @@ export interface UndocumentedPlan {
   /** Distinguishes this plan from the plan of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
-  /** True if messages are forwarded unchanged in both directions, as in `observe`. */
+  /** True if messages are forwarded unchanged in both directions, as in `observe` mode. */
   readonly transparent: boolean;
   /** The names of the stages. Empty if the policy does not allow any requests. */
   readonly stages: readonly string[];

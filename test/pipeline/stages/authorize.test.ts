@@ -64,7 +64,7 @@ describe('authorize', () => {
     expect(next.asked).toEqual([]);
   });
 
-  it('lets a denied caller through at report, and reports it', async () => {
+  it('lets a denied caller through at the `report` level, and reports it', async () => {
     const { handle, next } = authorized(DENIED, report);
     const exchange = exchangeWith();
     await handle(exchange);

@@ -111,7 +111,7 @@ describe('bound-page', () => {
     expect(wrong.trace.violations).toHaveLength(1);
   });
 
-  it('reports once at report, even if the page exceeds both the learned count and that of the response', async () => {
+  it('reports a page once at the `report` level, even if it exceeds both the learned count and the response’s own', async () => {
     const { ask, next } = bounded({ checks: { pageBounds: 'report' } });
     await ask();
     const reply = await ask(9);

@@ -287,7 +287,7 @@ describe('forward with a service account', () => {
   });
 });
 
-describe('forward in observe', () => {
+describe('forward in observe mode', () => {
   const observe = { transparent: true };
 
   it('sends the raw target, method and headers', async () => {
@@ -339,7 +339,7 @@ describe('forward in observe', () => {
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'other', denied: false });
   });
 
-  it('reports a streamed body that breaks off, unless the client left', async () => {
+  it('reports a streamed body that breaks off, unless the client disconnected', async () => {
     for (const [failure, told] of [
       [new UpstreamFailure('truncated'), ['truncated']],
       [new UpstreamFailure('deadline'), ['deadline']],

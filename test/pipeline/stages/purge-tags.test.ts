@@ -22,7 +22,7 @@ const failing = (...error: ConstructorParameters<typeof GatewayError>) =>
 const ALL = [['node:7', 'things']];
 
 describe('purge-tags', () => {
-  it('has work only for writes that change something, and none in observe', () => {
+  it('has work only for writes that change something, and none in observe mode', () => {
     const stage = purgeTags(() => undefined);
     expect(stage.plan(plannedWith({ operation: { purges: ['things'] } }))).toBeUndefined();
     expect(stage.plan(plannedWith({ operation: { method: 'PUT', purges: [] } }))).toBeUndefined();
@@ -53,7 +53,7 @@ describe('purge-tags', () => {
     expect(await purgedAfter(replyWith({}, { status: 500 }))).toEqual(ALL);
   });
 
-  it('purges if the client left during the write', async () => {
+  it('purges if the client disconnected during the write', async () => {
     expect(await failing('client_closed', '')).toEqual(ALL);
   });
 

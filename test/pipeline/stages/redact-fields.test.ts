@@ -36,7 +36,7 @@ function redacting(reply: Reply, mayRead = false) {
 }
 
 describe('redact-fields', () => {
-  it('has work only for comments under enforced permissions, and none in observe', () => {
+  it('has work only for comments under enforced permissions, and none in observe mode', () => {
     const stage = redactFields(() => false, DEFAULT_JSON_LIMITS);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, transparent: true }))).toBeUndefined();

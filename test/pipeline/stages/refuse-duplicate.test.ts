@@ -27,7 +27,7 @@ function uploading(next = createNext(created)) {
 }
 
 describe('refuse-duplicate', () => {
-  it('has work only for uploads, and none in observe', () => {
+  it('has work only for uploads, and none in observe mode', () => {
     const stage = refuseDuplicate(createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 }));
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...upload, transparent: true }))).toBeUndefined();

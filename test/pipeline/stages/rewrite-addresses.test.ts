@@ -27,7 +27,7 @@ const rewriting = (reply = replyWith({ avatar: 'http://legacy/a.png' })) => {
 };
 
 describe('rewrite-addresses', () => {
-  it('has work only if configured, and none in observe', () => {
+  it('has work only if configured, and none in observe mode', () => {
     expect(rewriteAddresses({ ...addresses, rewrite: false }).plan(plannedWith())).toBeUndefined();
     expect(rewriteAddresses(addresses).plan(plannedWith({ transparent: true }))).toBeUndefined();
   });

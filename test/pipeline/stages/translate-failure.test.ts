@@ -109,7 +109,7 @@ describe('translate-failure with legacy errors', () => {
     expect(forgotten).toHaveLength(1);
   });
 
-  it('forgets no credential for a missing permission, nor in observe', async () => {
+  it('forgets no credential for a missing permission, nor in observe mode', async () => {
     const denied = translating(replyWith({ error: 'no permission' }, { status: 401 }), { errors: 'legacy' });
     await denied.send();
     const observed = translating(refused, { errors: 'legacy', transparent: true });

@@ -123,7 +123,7 @@ describe('validate-body', () => {
       });
   });
 
-  it('reports at report, and forwards the body', async () => {
+  it('reports at the `report` level, and forwards the body', async () => {
     const { send, next } = validating(reporting);
     const { answer, trace } = send(json('{"a":'));
     await answer;
@@ -161,7 +161,7 @@ describe('validate-body', () => {
     await until(() => read === 20);
   });
 
-  it('reports that the client left if its body breaks off', async () => {
+  it('reports that the client disconnected if its body breaks off', async () => {
     const { send } = validating();
     expect(await failureOf(send(arrivalWith({ body: broken(0) })).answer)).toMatchObject({ code: 'client_closed' });
     expect(await failureOf(send(arrivalWith({ body: broken(5) })).answer)).toMatchObject({ code: 'body_too_large' });
@@ -170,7 +170,7 @@ describe('validate-body', () => {
 
 const large = () => json('x'.repeat(LIMIT * 3));
 
-describe('validate-body in observe', () => {
+describe('validate-body in observe mode', () => {
   const observe: PlannedParts = { ...reporting, transparent: true };
 
   it('streams a large body unread', async () => {
@@ -255,7 +255,7 @@ describe('a body beyond the limits of JSON', () => {
     expect([observing.checked, textOf(observing.next.asked[0]?.body)]).toEqual([[], written]);
   });
 
-  it('is forwarded in observe if the check throws, which the verdict records', async () => {
+  it('is forwarded in observe mode if the check throws, which the verdict records', async () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = () => {
       throw mistake;

@@ -164,7 +164,7 @@ describe('a forwarded request', () => {
     expect(fieldsOf(server.requests[0]).filter((field) => /^auth/i.test(field))).toEqual([]);
   });
 
-  it('carries all of the client’s headers in observe, repeated ones in order', async () => {
+  it('carries all of the client’s headers in observe mode, repeated ones in order', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, { transparent: true, authorization: 'Basic chosen' });
     await sendRaw(
@@ -526,7 +526,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     await expect.poll(() => gateway.results).toMatchObject([{ failure: 'deadline', whole: false }]);
   });
 
-  it('ends with `aborted` and breaks the connection if the client leaves, without counting as a failure', async () => {
+  it('ends with `aborted` if the client disconnects, and breaks the connection without counting as a failure', async () => {
     const server = await startRawServer(() => client.socket.destroy());
     const gateway = await startGateway(server.origin, { options: { circuit: { failures: 1, openSeconds: 5 } } });
     const client = await connectRaw(gateway.port);
@@ -536,7 +536,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('ends with `aborted`, without calling the upstream, if the client has already left', async () => {
+  it('ends with `aborted`, without calling the upstream, if the client has already disconnected', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, {
       async onResponse(response) {
@@ -549,7 +549,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('ends with `aborted` if the client leaves in the middle of a body', async () => {
+  it('ends with `aborted` if the client disconnects in the middle of a body', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
     );
@@ -640,7 +640,7 @@ describe('an upload fails', () => {
 });
 
 describe('addresses of the legacy server', () => {
-  it('become public ones in `Location`, and remain in observe', async () => {
+  it('become public ones in `Location`, but stay unchanged in observe mode', async () => {
     const server = await startRawServer((request) =>
       reply(request, 302, '', `Location: ${server.origin}/qa/services/v2/node/1.json?a=b`),
     );
@@ -688,7 +688,7 @@ describe('addresses of the legacy server', () => {
     await expect.poll(() => gateway.results).toMatchObject([{ legacyAddress: undefined }]);
   });
 
-  it('are never rewritten in a body in observe, nor in bodies that are not text', async () => {
+  it('are never rewritten in a body in observe mode, nor in bodies that are not text', async () => {
     const body = 'http://old.example/x';
     const server = await startRawServer((request) =>
       reply(request, 200, body, `Content-Type: ${request.head.includes('/text') ? 'text/plain' : 'image/png'}`),

@@ -178,7 +178,7 @@ describe('an upstream failure on an undocumented path', () => {
   });
 
   it.each(['truncated', 'aborted'] as const)(
-    'is reported in the middle of a response unless the client left: %s',
+    'is reported in the middle of a response unless the client disconnected: %s',
     async (kind) => {
       const { body } = openBody();
       const { trace } = await passed({ body });

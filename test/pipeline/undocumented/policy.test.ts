@@ -6,7 +6,7 @@ describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
   const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
 
-  it('lets every method and path through in observe', () => {
+  it('lets every method and path through in observe mode', () => {
     const policy = compileUndocumentedPolicy('report', true, []);
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
   });
@@ -25,13 +25,13 @@ describe('the policy for undocumented paths', () => {
     }
   });
 
-  it('lets safe methods under the base path through at report', () => {
+  it('lets safe methods under the base path through at the `report` level', () => {
     const policy = compileUndocumentedPolicy('report', false, []);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
     expect(policy('GET', '/admin/users', undefined)).toMatchObject({ pass: false, code: 'not_in_contract' });
   });
 
-  it('requires an entry for unsafe methods even at report', () => {
+  it('requires an entry for unsafe methods even at the `report` level', () => {
     const policy = compileUndocumentedPolicy('report', false, [entry]);
     expect(policy('POST', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: false });
     expect(policy('POST', '/services/v2/question/7/answer.json', undefined)).toEqual({
@@ -41,7 +41,7 @@ describe('the policy for undocumented paths', () => {
     });
   });
 
-  it('lets only listed paths through at enforce', () => {
+  it('lets only listed paths through at the `enforce` level', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [entry]);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({
       pass: false,
