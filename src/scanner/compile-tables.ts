@@ -1,13 +1,7 @@
 import { compilePattern } from './compile-pattern.ts';
 import { EVERY_ELEMENT, type ExcerptTree } from './excerpt-paths.ts';
-import {
-  EVERY_KIND,
-  mergeRules,
-  type ObjectRules,
-  type PlacedSchema,
-  type SchemasByPath,
-  type ValueRules,
-} from './merge-rules.ts';
+import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
+import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
 import * as layout from './table-layout.ts';
 import type { TableMemory } from './table-memory.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';

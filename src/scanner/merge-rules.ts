@@ -1,18 +1,12 @@
-import { posix } from 'node:path';
+import {
+  alternativesOfAll,
+  type JsonSchema,
+  type PlacedSchema,
+  type SchemasByPath,
+  type Together,
+} from './schema-alternatives.ts';
 import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './table-layout.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
-
-/** A JSON Schema; `true` accepts every value and `false` none. */
-export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
-
-/** Schemas by path. References between them are relative paths. */
-export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
-
-/** A schema and the path that its references are relative to. */
-export interface PlacedSchema {
-  readonly schema: JsonSchema;
-  readonly path: string;
-}
 
 /** The members of an object. */
 export interface ObjectRules {
@@ -73,47 +67,11 @@ export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema
 const merged = new WeakMap<SchemasByPath, WeakMap<object, ValueRules>>();
 
 function mergeAll(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
-  const alternatives = places.reduce<readonly Together[]>(
-    (all, place) => both(all, alternativesOf(schemas, place)),
-    [[]],
-  );
-  const possible = alternatives.map(mergeTogether).filter(({ kinds }) => kinds !== 0);
+  const possible = alternativesOfAll(schemas, places)
+    .map(mergeTogether)
+    .filter(({ kinds }) => kinds !== 0);
   const [first = { ...rulesOfNothing(), kinds: 0 }, ...others] = possible;
   return others.reduce(withAlternative, first);
-}
-
-/** Schemas that must all match a value, without references and combinations. */
-type Together = readonly PlacedSchema[];
-
-const MAX_ALTERNATIVES = 16;
-const MAX_DEPTH = 32;
-
-/** Returns the alternative ways to match a schema: its references are followed and its combinations expanded. */
-function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0): readonly Together[] {
-  const { schema, path } = place;
-  if (depth > MAX_DEPTH) throw new UnsupportedSchema(`references that do not end, in ${path}`);
-  if (typeof schema === 'boolean') return [[place]];
-  const inside = (child: JsonSchema) => alternativesOf(schemas, { schema: child, path }, depth + 1);
-  let all: readonly Together[] = [[place]];
-  const reference = schema['$ref'];
-  if (typeof reference === 'string') {
-    const target = posix.join(posix.dirname(path), reference);
-    const referenced = schemas.get(target);
-    if (referenced === undefined) throw new UnsupportedSchema(`the reference ${reference} in ${path}`);
-    all = both(all, alternativesOf(schemas, { schema: referenced, path: target }, depth + 1));
-  }
-  for (const part of schemasIn(schema['allOf'])) all = both(all, inside(part));
-  // Alternatives must differ in the kinds of their values, so that exactly one matches whenever one of them does.
-  for (const keyword of ['anyOf', 'oneOf'])
-    if (schema[keyword] !== undefined) all = both(all, schemasIn(schema[keyword]).flatMap(inside));
-  return all;
-}
-
-const schemasIn = (value: unknown) => (value ?? []) as readonly JsonSchema[];
-
-function both(left: readonly Together[], right: readonly Together[]): readonly Together[] {
-  if (left.length * right.length > MAX_ALTERNATIVES) throw new UnsupportedSchema('many alternatives');
-  return left.flatMap((one) => right.map((other) => [...one, ...other]));
 }
 
 function withAlternative(one: ValueRules, other: ValueRules): ValueRules {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
-import type { PlacedSchema, SchemasByPath } from './merge-rules.ts';
+import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
 import { readExcerpt, readUndocumented } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits } from '../../src/lib/bounded-json.ts';
-import type { JsonSchema } from '../../src/scanner/merge-rules.ts';
+import type { JsonSchema } from '../../src/scanner/schema-alternatives.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 import { type CompareBody, createCompareBody, readExamples } from '../../tools/scanner/compare-body.ts';
 import { fuzzScanner } from '../../tools/scanner/fuzz-scanner.ts';

@@ -8,7 +8,7 @@ import { openSchemaStore } from '../../src/contract/compile/schema-store.ts';
 import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
 import { type ExcerptTree, toExcerptTree } from '../../src/scanner/excerpt-paths.ts';
-import type { SchemasByPath } from '../../src/scanner/merge-rules.ts';
+import type { SchemasByPath } from '../../src/scanner/schema-alternatives.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 
 /** The result of a comparison: the scanner and the parser agree, the scanner looks closer, or the scanner is wrong. */

@@ -5,7 +5,6 @@ import {
   ARRAY,
   BOUNDED_NUMBER,
   CHECKED_STRING,
-  DOUBTED,
   EVENT_ARRAY,
   EVENT_COUNT,
   EVENT_END,
@@ -20,13 +19,6 @@ import {
   FRACTION,
   INDICES,
   INTEGER,
-  KEY_CHAIN,
-  KEY_LENGTH,
-  KEY_NAME,
-  KEY_NEXT,
-  KEY_NODE,
-  KEY_REQUIRED,
-  KEY_STAMP,
   NODE_ITEMS,
   NODE_KINDS,
   NODE_LEVEL,
@@ -40,14 +32,10 @@ import {
   OBJECT,
   SHORT_NUMBERS_FIT,
   STRING,
-  TABLE_BUCKETS,
-  TABLE_FIRST,
-  TABLE_MASK,
-  TABLE_REQUIRED,
-  TABLE_UNDOCUMENTED,
   TRUE,
 } from '../../../src/scanner/table-layout';
-import { recordMember, writeEvent, writeNumber, writeText } from './events';
+import { writeEvent, writeNumber, writeText } from './events';
+import { checkMembers } from './members';
 import { endOfNumber, integerAt, isSurelyFinite, isInteger, MINUS, MOST_DIGITS } from './number';
 import {
   countValues,
@@ -60,10 +48,7 @@ import {
   skipObject,
   skipValue,
 } from './open';
-import { checkString, endOfString, escaped, sameBytes, skipSpace } from './text';
-
-/** The number of the last object: no two objects of a process have the same. */
-let objects: u64 = 0;
+import { checkString, endOfString, escaped, skipSpace } from './text';
 
 /**
  * Checks the value at `at` by the rules of a node. Returns the position behind it, or 0 in case of doubt. `depth` objects
@@ -165,86 +150,4 @@ function checkObject(node: u32, slot: u32, at: u32, depth: u32): u32 {
   const table = load<u32>(node, NODE_TABLE);
   at = table == 0 ? skipObject(at, depth) : checkMembers(table, at, depth);
   return at != 0 && (slot == 0 || writeEvent(slot, EVENT_END)) ? at : 0;
-}
-
-function checkMembers(table: u32, at: u32, depth: u32): u32 {
-  if (depth >= maxDepth) return 0;
-  const stamp = ++objects;
-  let missing = load<u32>(table, TABLE_REQUIRED);
-  // Where the member that probably comes next is stored: members mostly have the order of the last object.
-  let next: u32 = table + TABLE_FIRST;
-  let count: u32 = 0;
-  at = skipSpace(at + 1);
-  if (load<u8>(at) != 0x7d) {
-    for (;;) {
-      if (load<u8>(at) != 0x22) return 0;
-      at++;
-      let key = load<u32>(next);
-      if (!hasName(key, at)) {
-        const end = endOfString(at);
-        if (end == 0 || escaped) return 0;
-        key = findKey(table, at, end - at);
-        if (key == 0) at = passMember(table, at, end, depth + 1, stamp);
-        else store<u32>(next, key);
-      }
-      if (key != 0) {
-        if (load<u64>(key, KEY_STAMP) == stamp) return 0;
-        store<u64>(key, stamp, KEY_STAMP);
-        missing -= load<u32>(key, KEY_REQUIRED);
-        next = key + KEY_NEXT;
-        at = skipSpace(at + load<u32>(key, KEY_LENGTH) + 1);
-        if (load<u8>(at) != 0x3a) return 0;
-        at = checkValue(load<u32>(key, KEY_NODE), skipSpace(at + 1), depth + 1);
-      }
-      if (at == 0) return 0;
-      count++;
-      at = skipSpace(at);
-      const byte = load<u8>(at);
-      if (byte == 0x7d) break;
-      if (byte != 0x2c) return 0;
-      at = skipSpace(at + 1);
-    }
-  }
-  countValues(count);
-  return missing == 0 ? at + 1 : 0;
-}
-
-/** Returns true if the name of a member and its closing quote are at `at`. */
-function hasName(key: u32, at: u32): bool {
-  let name = key + KEY_NAME;
-  let left = load<u32>(key, KEY_LENGTH) + 1;
-  while (left >= 8) {
-    if (load<u64>(name) != load<u64>(at)) return false;
-    name += 8;
-    at += 8;
-    left -= 8;
-  }
-  // The first bytes are the lowest.
-  return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
-}
-
-/** Returns the documented member with a name, or 0. */
-function findKey(table: u32, at: u32, length: u32): u32 {
-  const bucket = hashOf(at, length) & load<u32>(table, TABLE_MASK);
-  let key = load<u32>(table + (bucket << 2), TABLE_BUCKETS);
-  while (key != 0) {
-    if (load<u32>(key, KEY_LENGTH) == length && sameBytes(key + KEY_NAME, at, length)) return key;
-    key = load<u32>(key, KEY_CHAIN);
-  }
-  return 0;
-}
-
-/** The hash of a name: its length, its first and its last byte. The host computes the same. */
-function hashOf(at: u32, length: u32): u32 {
-  return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;
-}
-
-/** Reads an undocumented member. Returns the position behind its value, or 0. */
-function passMember(table: u32, name: u32, nameEnd: u32, depth: u32, stamp: u64): u32 {
-  if (load<u32>(table, TABLE_UNDOCUMENTED) == DOUBTED) return 0;
-  let at = skipSpace(nameEnd + 1);
-  if (load<u8>(at) != 0x3a) return 0;
-  at = skipSpace(at + 1);
-  const end = skipValue(at, depth);
-  return end != 0 && recordMember(table, name, nameEnd - name, at, end, stamp) ? end : 0;
 }
