@@ -25,7 +25,7 @@ async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
 needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
   const { visit } = withConsole(path);
 
-  it('reports this once, keeps its data, and continues by itself afterwards', async () => {
+  it('reports this once, keeps its data, and resumes automatically', async () => {
     await visit(
       '#/traffic',
       async (page) => {

@@ -133,7 +133,7 @@ describe('a client accepts gzip', () => {
     expect(many('gzip')).toBe(true);
   });
 
-  it('consistently after more values than are cached', () => {
+  it('consistently, even after more values than are cached', () => {
     const many = createAcceptsGzip();
     for (let number = 0; number < 500; number += 1) {
       expect(many(`gzip;q=0, x${number}`)).toBe(false);

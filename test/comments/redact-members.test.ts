@@ -116,7 +116,7 @@ describe('redaction', () => {
     );
   });
 
-  it('gives the same result as removing the members from the parsed value', () => {
+  it('has the same result as removing the members from the parsed value', () => {
     const names = fc.constantFrom('a', 'b', 'visibility', 'recipients', 'id');
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(

@@ -10,7 +10,7 @@ const flag = (name: string, pointer: string, value: unknown) =>
   ({ source: `--${name}`, kind: 'flag', pointer, value }) as const;
 
 describe('settings', () => {
-  it('are strict on the embedded upstream and observe with a real one, unless a mode is chosen', () => {
+  it('are those of strict mode with the embedded upstream and of observe mode with a real one, unless a mode is chosen', () => {
     expect(load('').mode.name).toBe('strict');
     expect(load('', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('observe');
     expect(load('mode: staging', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('staging');

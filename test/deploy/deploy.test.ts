@@ -59,7 +59,7 @@ describe('the deployment examples', () => {
     expect(read('deploy', 'portico.service')).toContain('StateDirectory=portico');
   });
 
-  it('give the drain more time than it needs', () => {
+  it('allow more time than draining needs', () => {
     const seconds = files.flatMap(({ text }) =>
       [...text.matchAll(/(?:terminationGracePeriodSeconds: |TimeoutStopSec=)(\d+)/g)].map(([, number]) =>
         Number(number),

@@ -51,7 +51,7 @@ describe('the dashboard for Grafana', () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it('uses only labels in its legends that the query keeps', () => {
+  it('uses only labels in its legends that the query preserves', () => {
     const wrong = panels.flatMap(({ title, targets = [] }) =>
       targets.flatMap(({ expr, legendFormat }) => {
         const { metrics, labels } = promqlUse(expr);
@@ -65,7 +65,7 @@ describe('the dashboard for Grafana', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('gives each panel a unique id, a title, a description, a unit and the selected data source', () => {
+  it('has panels with a unique id, a title, a description, a unit and the selected data source', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { title, description, datasource, fieldConfig, targets = [] } of panels) {

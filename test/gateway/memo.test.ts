@@ -532,7 +532,7 @@ describe('a credential', () => {
     }
   });
 
-  it('is verified again when its time is over, even if the page is still fresh', async () => {
+  it('is verified again when it expires, even if the page is still fresh', async () => {
     await gateway.warm({ target: QUESTIONS });
     clock.advance(59);
     fake.handler = knowing(telling, errorText(401, 'Bad credentials'));

@@ -150,7 +150,7 @@ describe('the guard of the admin side', () => {
     expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is required.' });
   });
 
-  it('asks a browser to sign in only if a token is configured', () => {
+  it('prompts a browser to sign in only if a token is configured', () => {
     const accept = 'text/html';
     expect(guarded(bearer, { host: 'a', accept }).body).toContain('Reload this page to enter them.');
     const none = guarded({ loopback: false, token: undefined }, { host: 'a', accept });

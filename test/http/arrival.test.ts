@@ -177,7 +177,7 @@ describe('arrivals', () => {
   const FORWARDED = { 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Proto': 'https' };
 
   describe('the client of a request', () => {
-    it('is the peer address if no proxy is trusted, whatever the headers say', async () => {
+    it('is the peer address if no proxy is trusted, whatever the headers contain', async () => {
       expect(await arrivedWith([], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
@@ -396,7 +396,7 @@ describe('the headers that the gateway reads', () => {
     expect(read(['hOST', 'a', 'HOst', 'b'])).toEqual({ ...NOTHING, host: 'a, b' });
   });
 
-  it('follow one rule in any order and capitalization', () => {
+  it('follow the same rule in any order and capitalization', () => {
     const read = createHeaderReader();
     const name = fc
       .constantFrom(...Object.values(READ), 'Accept', 'User-Agent', 'X-Authorization')

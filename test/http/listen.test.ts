@@ -48,7 +48,7 @@ function kept(port: number): Promise<string> {
 }
 
 describe('a listener', () => {
-  it('keeps idle connections longer than a balancer does, and limits the duration and size of requests', async () => {
+  it('keeps idle connections open longer than a load balancer does, and limits the duration and size of requests', async () => {
     const { server } = await listening();
     expect([server.keepAliveTimeout, server.requestTimeout, server.headersTimeout]).toEqual([75_000, 60_000, 20_000]);
   });

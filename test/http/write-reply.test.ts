@@ -463,7 +463,7 @@ describe('Contract-Status', () => {
     expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=error');
   });
 
-  it('gives the reason why a response was not checked, as a harmless token', () => {
+  it('states why a response was not checked, as a harmless token', () => {
     const responses = { level: 'report', outcome: 'skipped', verdict: 'skipped', reason: 'too large\r\nX: y' } as const;
     expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=too-large-X-y');
   });

@@ -86,7 +86,7 @@ describe('the file verifier (rules, 2)', () => {
 });
 
 describe('password hashes', () => {
-  it('are salted: the same password never gives the same text', async () => {
+  it('are salted, so that the same password never produces the same text', async () => {
     expect(await hashPassword('x', CHEAP)).not.toBe(await hashPassword('x', CHEAP));
   });
 

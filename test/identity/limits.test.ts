@@ -52,7 +52,7 @@ describe('the failure limiter', () => {
         (refused) => refused === undefined,
       ).length;
 
-    it('lets that network fail under its share of names only, and admits all others', () => {
+    it('lets that network fail only under its share of names, and admits all others', () => {
       const limiter = createFailureLimiter(options);
       expect(sprayed(limiter, 'flood', 5_000)).toBe(20);
       expect(limiter.begin('flood', 'alice', START)).toEqual({ retryAfterSeconds: 60 });

@@ -36,7 +36,7 @@ describe('the window of responses', () => {
     expect(take(1, true, { at: NOW + 60_000 })).toEqual({ judged: 10, failed: 10, windowSeconds: 60 });
   });
 
-  it('starts again after a report', () => {
+  it('restarts after a report', () => {
     const take = windows();
     expect(take(10, true)).toBeDefined();
     expect(take(9, true)).toBeUndefined();

@@ -215,7 +215,7 @@ accepted:
     expect(faultsOf(text)).toContainEqual(expect.objectContaining(wanted));
   });
 
-  it('has errors that name the line', () => {
+  it('reports errors with their line', () => {
     expect(faultsOf('accepted:\n  - reason: x\n    owner: y\n')[0]?.source).toBe('baseline.yaml:2');
   });
 

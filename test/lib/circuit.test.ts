@@ -33,7 +33,7 @@ describe('a circuit', () => {
     expect(circuit.state()).toBe('open');
   });
 
-  it('lets a single trial through and closes when it succeeds', () => {
+  it('admits a single trial and closes when it succeeds', () => {
     const { circuit, fail, time } = circuitAt();
     fail(3);
     time.now += 5000;

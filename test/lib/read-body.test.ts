@@ -62,7 +62,7 @@ describe('readBody', () => {
   });
 
   // Without this limit, a client that sends one byte and then nothing would be awaited forever.
-  it('gives up when the source pauses too long, and leaves the source open', async () => {
+  it('stops when the source pauses for too long, and leaves the source open', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const source = new PassThrough();
     const reading = readBody(source, { bytes: LIMIT, silenceMs: 1000 });

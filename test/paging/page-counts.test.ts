@@ -167,7 +167,7 @@ describe('a page', () => {
     });
   });
 
-  it('is refused exactly as the rule says, for any count', () => {
+  it('is refused exactly as the rule defines, for any count', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(50), fc.constantFrom(fromOne, fromZero), (page, count, paging) => {
         const refused = page > paging.firstPage && page > count + 1;

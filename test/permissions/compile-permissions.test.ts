@@ -48,7 +48,7 @@ describe('compilePermissions', () => {
       expect(shown).toEqual(['admin', 'moderator', 'alice']);
     });
 
-    it('give callers without a credential the anonymous role only', () => {
+    it('give callers without a credential only the anonymous role', () => {
       const grants = permissions.grantsOf(principal('anonymous'));
       expect(grants).toMatchObject({ roles: ['anonymous'], delegated: false, denied: false });
       expect(decide(permissions.requirementOf('questions'), grants, 'not-checked').verdict).toBe('allowed');
@@ -131,7 +131,7 @@ describe('compilePermissions', () => {
     const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
       decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-checked');
 
-    it('is left to the upstream with delegate, unless nothing is required', () => {
+    it('is left to the upstream if `unmapped` is `delegate`, unless nothing is required', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
       expect(verdictOf(permissions, 'job').verdict).toBe('allowed');

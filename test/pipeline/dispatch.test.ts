@@ -197,7 +197,7 @@ const anonymous = () =>
   });
 
 describe('an undocumented request', () => {
-  it('passes if the policy allows it, reported if the policy requires it', async () => {
+  it('passes if the policy allows it, and is reported if the policy requires it', async () => {
     const { outcome, trace } = dispatched(passes, elsewhere);
     expect(await outcome).toMatchObject({ plan: { operation: undefined }, reply: { status: 299 } });
     expect(trace).toMatchObject({

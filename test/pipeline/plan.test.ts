@@ -76,7 +76,7 @@ describe('a plan', () => {
     });
   });
 
-  it('asks each planner once, when it is compiled', async () => {
+  it('calls each planner once, when it is compiled', async () => {
     let asked = 0;
     const counting: StagePlanner = {
       name: 'counting',

@@ -188,7 +188,7 @@ describe('targets', () => {
       }
     });
 
-    it('remembers undocumented paths that the policy lets through', () => {
+    it('remembers undocumented paths that the policy allows', () => {
       const { targets, remember, matched } = targetsWith();
       const elsewhere = { method: 'GET', rawTarget: '/a', target: '/a', path: '/a', query: undefined };
       remember(elsewhere);
@@ -337,7 +337,7 @@ describe('admit', () => {
     expect(() => admit(plannedWith(), breaking, match, arrival)).toThrow(mistake);
   });
 
-  it('lets valid parameters through and records it', () => {
+  it('admits valid parameters and records this', () => {
     const admission = admitted({});
     expect(admission.values().path).toEqual({});
     expect(admission).toMatchObject({ verdict: { level: 'enforce', outcome: 'passed' }, violations: [] });

@@ -33,7 +33,7 @@ describe('the rules of --fail-on', () => {
     expect(failures(report, [rule('new')])).toHaveLength(1);
   });
 
-  it('categories fail for violations of these categories that are not accepted', () => {
+  it('a list of categories fails for violations of these categories that are not accepted', () => {
     expect(failing('format,type')).toEqual(['1 distinct violation of format or type (--fail-on format,type)']);
     expect(failing('type', ['b'])).toEqual([]);
     expect(failing('enum')).toEqual([]);

@@ -108,7 +108,7 @@ describe('rules 1: the presets', () => {
 });
 
 describe('rules 1: the preset', () => {
-  it('is strict with the embedded upstream and observe with a real one', () => {
+  it('is `strict` with the embedded upstream and `observe` with a real one', () => {
     expect(modeOf({})).toBe('strict');
     expect(modeOf({ UPSTREAM_URL: 'http://legacy.example/qa' })).toBe('observe');
   });

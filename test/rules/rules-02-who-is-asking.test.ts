@@ -101,7 +101,7 @@ describe('rules 2: a header without a usable Basic credential gets 401', () => {
   });
 });
 
-describe('rules 2: an unverified principal (authentication report)', () => {
+describe('rules 2: an unverified principal (`authentication: report`)', () => {
   it('passes with its own header, and does not share its responses', async () => {
     const config = { mode: 'staging', checks: { authentication: 'report' }, roles: { unmapped: 'standard' } };
     const lenient = await startTestGateway({ upstream: fake, config });
@@ -140,7 +140,7 @@ describe('rules 2: verifier upstream', () => {
     real = await startTestGateway({ upstream: fake, real: true, config });
   });
 
-  it.each([200, 400, 404])('%i from the probe accepts the credential', async (status) => {
+  it.each([200, 400, 404])('the credential is accepted if the probe returns %i', async (status) => {
     probeSays({ status });
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
     expect(fake.requests[0]).toMatchObject({ method: 'GET', target: PROBE, user: 'alice', password: 'alice' });
@@ -153,7 +153,7 @@ describe('rules 2: verifier upstream', () => {
     { status: 204 },
     { status: 418 },
     htmlPage(401),
-  ])('$status refuses the credential', async (answer) => {
+  ])('the credential is refused if the probe returns $status', async (answer) => {
     probeSays(answer);
     expectError(await real.call(QUESTIONS, { user: 'alice' }), 401, 'credentials_refused');
   });
@@ -166,7 +166,7 @@ describe('rules 2: verifier upstream', () => {
     },
   );
 
-  it('a transport failure leads to 503 with Retry-After, never 401', async () => {
+  it('a transport failure returns 503 with Retry-After, never 401', async () => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const got = await real.call(QUESTIONS, { user: 'bob' });
     expectError(got, 503, 'verification_unavailable');
@@ -259,7 +259,7 @@ describe('rules 2: failed attempts', () => {
   });
 });
 
-describe('rules 2: credentials towards the upstream', () => {
+describe('rules 2: credentials for the upstream', () => {
   it.each(OPERATIONS)("forward: the caller's own credential, on $id", async (operation) => {
     fake.handler = (request) =>
       request.method === operation.method
@@ -313,7 +313,7 @@ describe('rules 2: credentials towards the upstream', () => {
       },
     );
 
-    it("passthrough forwards the caller's own, and gets 501 without one", async () => {
+    it("undocumented requests carry the caller's own, and get 501 without one", async () => {
       expect((await service.call('/services/v2/space.json', { user: 'bob' })).status).toBe(404);
       expect(fake.requests.map(({ user }) => user)).toEqual(['bob']);
       expectError(await service.call('/services/v2/space.json', { user: null }), 501, 'needs_caller_credential');

@@ -119,7 +119,7 @@ describe('rules 3: predicates', () => {
 });
 
 describe('rules 3: a caller without a mapping', () => {
-  it('is left to the upstream by default with the verifier upstream, and its credential is forwarded', async () => {
+  it('is left to the upstream by default with the verifier `upstream`, and its credential is forwarded', async () => {
     const gateway = await start(undefined);
     for (const operation of OPERATIONS.filter(({ id }) => !id.endsWith('Comment') || id === 'getComment')) {
       fake.requests.length = 0;
@@ -136,7 +136,7 @@ describe('rules 3: a caller without a mapping', () => {
     expect(names).toEqual(['one', 'two', 'one']);
   });
 
-  it('may do nothing with deny', async () => {
+  it('may do nothing if `unmapped` is `deny`', async () => {
     expectError(await use(await start('deny'), 'listQuestions', 'stranger'), 403, 'permission_denied');
   });
 
@@ -354,7 +354,7 @@ describe('rules 3: visibility and recipients of comments', () => {
     },
   );
 
-  it('are never removed under permissions report or off', async () => {
+  it('are never removed if `permissions` is `report` or `off`', async () => {
     for (const level of ['report', 'off']) {
       const other = await startTestGateway({ upstream: fake, config: { checks: { permissions: level } } });
       fake.handler = json(whole);

@@ -41,7 +41,7 @@ describe('rules 4: a path parameter matches any one non-empty segment, then is c
     '%ff',
     '%zz',
     '١',
-  ])('comment/%s.json is 400, not 404', async (id) => {
+  ])('comment/%s.json returns 400, not 404', async (id) => {
     const got = await gateway.call(`/services/v2/comment/${id === '١' ? '%D9%A1' : id}.json`);
     expectError(got, 400, 'invalid_parameter');
     expect(got.json.details[0]).toMatchObject({ in: 'path', name: 'commentId' });
@@ -172,7 +172,7 @@ describe('rules 4: unknown parameters', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('are forwarded and reported under requests report, and forwarded under off', async () => {
+  it('are forwarded and reported if `requests` is `report`, and only forwarded if it is `off`', async () => {
     const config = { checks: { requests: 'report' }, operations: { listIdeas: { checks: { requests: 'off' } } } };
     const lenient = await startTestGateway({ upstream: fake, config });
     const reported = await ask('listQuestions', 'colour=blue&page=2&page=x', lenient);

@@ -197,7 +197,7 @@ describe('rules 5: the rule is waived', () => {
       for (const query of ['page=1', 'page=7'])
         expect([operation.id, (await read(targetOf(operation, query))).status]).toEqual([operation.id, 200]);
   });
-  it('for the first page, whatever pageCount says', async () => {
+  it('for the first page, whatever pageCount is', async () => {
     fake.handler = (request) => {
       const answer = exampleAnswer(request);
       return { ...answer, json: { ...(answer.json as object), pageCount: 0, totalCount: 4 } };

@@ -139,7 +139,7 @@ describe('rules 11: an entry may require a permission', () => {
     expect((await open.call('/services/v2/question/17.json', { user: null })).status).toBe(203);
     expect(fake.requests[0]?.user).toBeUndefined();
   });
-  it('that is only reported under permissions report', async () => {
+  it('that is only reported if `permissions` is `report`', async () => {
     const config = { undocumented: { allow: ALLOW }, checks: { permissions: 'report' } };
     const reporting = await startTestGateway({ upstream: fake, config });
     const got = await schedule(reporting, 'alice');

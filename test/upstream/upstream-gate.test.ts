@@ -71,7 +71,7 @@ describe('a limiter', () => {
     expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
   });
 
-  it('never admits a caller that had already aborted', async () => {
+  it('never admits a caller that has already aborted', async () => {
     const limit = limiter();
     expect(await outcome(limit.acquire(AbortSignal.abort(new Error('gone'))))).toEqual(new Error('gone'));
     expect(limit.stats().inFlight).toBe(0);

@@ -147,7 +147,7 @@ describe('portico report', () => {
     expect(next.out).not.toContain('/list/*/title');
   });
 
-  it('fails for a given file that does not exist', async () => {
+  it('fails if the given file does not exist', async () => {
     expect(await portico(['report', '--ledger', 'none.db'])).toMatchObject({ code: 1, out: '' });
     expect(await portico(['report', '--baseline', 'none.yaml'])).toMatchObject({ code: 1, out: '' });
     expect((await portico(['report', '--ledger', file('odd.json', '{"version": 7}')])).err).toContain(

@@ -208,7 +208,7 @@ describe('decoding parameters (rules, 4)', () => {
     for (const id of ['listExpertise', 'listAnswerComments']) expect(refused(id, 'page=1&pageSize=5')).toEqual([]);
   });
 
-  it('accepts configured parameters without a report', () => {
+  it('accepts configured parameters without reporting them', () => {
     const allowing = loadContract({ ...CONTRACT_DEFAULTS, allowedParameters: { listQuestions: ['space'] } });
     const allowed = allowing.decodeParameters(operation('listQuestions'), { rawParameters: {} }, 'space=1&nope=2');
     expect(allowed.violations.map(({ at }) => at)).toEqual(['nope']);

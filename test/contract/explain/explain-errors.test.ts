@@ -218,7 +218,7 @@ describe('the explanation of errors', () => {
     expect(explain(value).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(['type /40']);
   });
 
-  it('reports that something is wrong if Ajv gives no reason', () => {
+  it('reports that something is wrong even if Ajv states no reason', () => {
     expect(explanationOfOne({ properties: { a: false } })({ a: 1 })).toEqual([
       { keyword: 'schema', at: '', schema: 'one.json#', limit: undefined },
     ]);

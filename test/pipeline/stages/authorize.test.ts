@@ -42,7 +42,7 @@ describe('authorize', () => {
     expect(stage.plan(plannedWith({ operation: { requires: undefined } }))).toBeDefined();
   });
 
-  it('lets an allowed caller through and records why', async () => {
+  it('admits an allowed caller and records why', async () => {
     const { handle, next } = authorized(ALLOWED);
     const exchange = exchangeWith();
     await handle(exchange);
@@ -64,7 +64,7 @@ describe('authorize', () => {
     expect(next.asked).toEqual([]);
   });
 
-  it('lets a denied caller through at the `report` level, and reports it', async () => {
+  it('admits a denied caller at the `report` level, and reports it', async () => {
     const { handle, next } = authorized(DENIED, report);
     const exchange = exchangeWith();
     await handle(exchange);
@@ -178,7 +178,7 @@ describe('the refusal of a caller', () => {
 
   // A client sending any name could otherwise learn from 403 that only a permission is missing, and a browser would not
   // ask for a credential that has it.
-  it('is a challenge to a caller with an unverified credential', () => {
+  it('is a challenge if the credential is unverified', () => {
     const claimed = exchangeWith({ principal: callerNamed('alice', { kind: 'unverified' }) });
     expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({
       status: 401,

@@ -37,7 +37,7 @@ describe('rewrite-addresses', () => {
     expect(textOf((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
   });
 
-  it('gives the result a new entity tag if it had one', async () => {
+  it('replaces the entity tag if the response had one', async () => {
     const { etag } = await rewriting(replyWith({ avatar: 'http://legacy/a.png' }, { etag: '"old"' })).answer;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
     expect((await rewriting().answer).etag).toBeUndefined();

@@ -6,12 +6,12 @@ describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
   const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
 
-  it('lets every method and path through in observe mode', () => {
+  it('admits every method and path in observe mode', () => {
     const policy = compileUndocumentedPolicy('report', true, []);
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
   });
 
-  it('distinguishes a wrong method on a documented path from an unknown path, even when it lets both through', () => {
+  it('distinguishes a wrong method on a documented path from an unknown path, even when it admits both', () => {
     for (const transparent of [true, false]) {
       const policy = compileUndocumentedPolicy('report', transparent, []);
       expect(policy('OPTIONS', '/services/v2/question.json', known)).toMatchObject({
@@ -25,7 +25,7 @@ describe('the policy for undocumented paths', () => {
     }
   });
 
-  it('lets safe methods under the base path through at the `report` level', () => {
+  it('admits safe methods under the base path at the `report` level', () => {
     const policy = compileUndocumentedPolicy('report', false, []);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
     expect(policy('GET', '/admin/users', undefined)).toMatchObject({ pass: false, code: 'not_in_contract' });
@@ -41,7 +41,7 @@ describe('the policy for undocumented paths', () => {
     });
   });
 
-  it('lets only listed paths through at the `enforce` level', () => {
+  it('admits only listed paths at the `enforce` level', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [entry]);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({
       pass: false,
@@ -60,7 +60,7 @@ describe('the policy for undocumented paths', () => {
     });
   });
 
-  it('lets HEAD through if GET is allowed', () => {
+  it('admits HEAD if GET is allowed', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/node.json' }]);
     expect(policy('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: true });
     expect(policy('POST', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
