@@ -61,7 +61,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
       config: { contract: { baseline: file } },
     });
 
-    it('accepts one: the file is written, and it is no longer new', async () => {
+    it('accepts a violation, which is then in the file and no longer new', async () => {
       await fixture.gateway().call('/services/v2/question.json');
       await fixture.visit(
         '#/violations?state=new',

@@ -81,7 +81,7 @@ describe('a reply', () => {
     });
   });
 
-  it('keeps repeated headers', async () => {
+  it('preserves repeated headers', async () => {
     const headers: Reply['headers'] = [
       ['Link', '<a>'],
       ['Link', '<b>'],
@@ -92,7 +92,7 @@ describe('a reply', () => {
     ]);
   });
 
-  it('keeps the length that the upstream declared', async () => {
+  it('has the length that the upstream declared', async () => {
     const { answer } = await written({ ...page, headers: [['content-length', '7']] });
     expect(answer.rawHeaders.filter((name) => name.toLowerCase() === 'content-length')).toHaveLength(1);
   });

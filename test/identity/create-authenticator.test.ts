@@ -140,7 +140,7 @@ describe('authentication at the `report` level (rules, 2)', () => {
     ['a bearer token', 'Bearer abc', undefined, 'not_basic'],
     ['a malformed credential', 'Basic ***', undefined, 'credentials_refused'],
     ['an overlong credential', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
-  ])('lets %s pass as an unverified principal', async (_, header, name, reason) => {
+  ])('admits %s as an unverified principal', async (_, header, name, reason) => {
     const { principal, trace } = await authenticating(fakeVerifier().verifier).ask(header, { level: 'report' });
     expect(principal).toMatchObject({ kind: 'unverified', name, authorization: header });
     expect(trace).toEqual({ level: 'report', outcome: 'reported', principal: 'unverified', reason });

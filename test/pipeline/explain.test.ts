@@ -133,7 +133,7 @@ describe('the explanation of a documented request', () => {
     expect(explained({ target: '/services/v2/..;/admin' }).record['verdict']).toMatch(/^400 unsafe_path/);
   });
 
-  it('leaves out page bounds for operations without pages, and reports that an operation is not cached', () => {
+  it('omits page bounds for operations without pages, and reports that an operation is not cached', () => {
     const { record } = explained({}, { planned: { operation: { paging: undefined } } });
     expect(record).not.toHaveProperty('page bounds');
     expect(record['cache key']).toBe('not stored');

@@ -347,7 +347,7 @@ describe('rules 6: stored responses', () => {
     expect(await askedTwice(errorText(200, 'broken'), unjudged)).toBe(2);
   });
 
-  it('include nothing unchecked with store: valid', async () => {
+  it('include only checked ones with `store: valid`', async () => {
     const config = { cache: { store: 'valid' }, operations: { listIdeas: { checks: { responses: 'off' } } } };
     const valid = await startTestGateway({ upstream: fake, clock, config });
     expect(await askedTwice({ json: page }, valid)).toBe(1);

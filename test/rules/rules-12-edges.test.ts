@@ -158,8 +158,8 @@ describe('rules 12: client connections', () => {
   });
 });
 
-describe('rules 12: the concurrency limit towards the upstream', () => {
-  it('lets 32 requests through at once, and the others wait in a short queue', async () => {
+describe('rules 12: the concurrency limit for the upstream', () => {
+  it('admits 32 requests at once, and the others wait in a short queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
     const calls = Array.from({ length: 40 }, (_, at) => gateway.call(`/services/v2/comment/${at + 1}.json`));

@@ -95,7 +95,7 @@ describe('the headers of a forwarded request', () => {
     },
   );
 
-  it('contain none that any of several Connection headers names', () => {
+  it('contain no header that is named in any of several Connection headers', () => {
     const fields = ['Connection: close', 'X-A: 1', 'connection: x-a ,X-B', 'x-b: 1', 'X-C: 1'];
     expect(named(...fields)).toEqual(['X-C', ...own]);
   });

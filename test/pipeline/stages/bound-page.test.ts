@@ -120,7 +120,7 @@ describe('bound-page', () => {
     expect(next.asked[1]?.trace.pageBounds).toEqual({ level: 'report', outcome: 'reported' });
   });
 
-  it('refuses by memory only what lies beyond the learned count plus one', async () => {
+  it('refuses by a learned count only pages beyond that count plus one', async () => {
     const { ask, next } = bounded();
     await ask();
     await failureOf(ask(5));
@@ -129,7 +129,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('learns per caller, filter and size', async () => {
+  it('learns counts separately for each caller, filter and size', async () => {
     const next = createNext();
     const { counts } = bounded();
     const handle = stageIn(boundPage(counts, 'v'), plannedWith(), next);

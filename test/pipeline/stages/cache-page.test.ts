@@ -161,7 +161,7 @@ describe('cache-page', () => {
     expect(trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: false });
   });
 
-  it('does not store what another request fetched and stores itself', async () => {
+  it('does not store a response that another request fetched and stores', async () => {
     next.answer = () => ({ ...page(1), shared: true });
     const { trace, cacheStatus } = await ask(cached());
     expect(trace.cache).toEqual({ status: 'coalesced', reason: 'miss', stored: false });
