@@ -109,7 +109,7 @@ describe('validate-response', () => {
     expect(trace.responses).toEqual({ level: 'report', outcome: 'passed', verdict: 'valid' });
   });
 
-  it('reports violations at report and forwards the response', async () => {
+  it('forwards the response and reports its violations at the `report` level', async () => {
     const { run, learned } = validating(answered({}), BROKEN);
     const { answer, trace } = run();
     expect((await answer).facts?.validity).toBe('violations');
@@ -143,7 +143,7 @@ describe('validate-response', () => {
     expect(exchange.trace).toMatchObject({ scan: result, violations: BROKEN.violations });
   });
 
-  it('does not forward a success response that breaks the contract at enforce', async () => {
+  it('does not forward a success response that breaks the contract at the `enforce` level', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
     const run = validating(answered({}), BROKEN, enforced).run({ trace });
@@ -166,7 +166,7 @@ describe('validate-response', () => {
   });
 
   it.each([300, 404])(
-    'forwards a response that is not a success at enforce, whatever its content: %i',
+    'forwards a response that is not a success at the `enforce` level, whatever its content: %i',
     async (status) => {
       const { answer, trace } = validating(answered({}, status), BROKEN, enforced).run();
       expect((await answer).status).toBe(status);
@@ -196,7 +196,7 @@ describe('validate-response', () => {
     expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
   });
 
-  it('forwards a response with only undocumented fields as violations at enforce, and learns from it', async () => {
+  it('forwards a response with only undocumented fields as violations at the `enforce` level, and learns from it', async () => {
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
     const { learned, run } = validating(answered(NODES), { ...VALID, reported }, enforced);
     for (let times = 0; times < 4; times += 1) {
@@ -282,7 +282,7 @@ describe('a response beyond the limits of JSON', () => {
   it.each([
     [deep, 'json-depth', 'the body must not be nested deeper than 8 levels'],
     [large, 'json-values', 'the body must not contain more than 100 values'],
-  ])('is not parsed, counts as a violation and is refused at enforce', async (text, keyword, message) => {
+  ])('is not parsed, counts as a violation and is refused at the `enforce` level', async (text, keyword, message) => {
     for (const level of ['report', 'enforce'] as const) {
       const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
       const { answer, trace } = run();
@@ -302,7 +302,7 @@ describe('a response beyond the limits of JSON', () => {
   it.each([
     [deep, 'depth'],
     [large, 'values'],
-  ])('is forwarded unchecked in observe', async (text, reason) => {
+  ])('is forwarded unchecked in observe mode', async (text, reason) => {
     const reply = answered(`*${text}`);
     const { judged, run } = validating(reply, VALID, { transparent: true, checks: { responses: 'report' } });
     const { answer, trace } = run();
@@ -311,7 +311,7 @@ describe('a response beyond the limits of JSON', () => {
   });
 });
 
-describe('validate-response in observe', () => {
+describe('validate-response in observe mode', () => {
   const observe: PlannedParts = { transparent: true };
 
   it('forwards a response on which the check throws, and records that it threw', async () => {
