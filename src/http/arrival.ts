@@ -52,6 +52,7 @@ export class HttpArrival implements Arrival {
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
   readonly body: Readable;
+  readonly connection: object;
   readonly #request: IncomingMessage;
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
@@ -73,6 +74,7 @@ export class HttpArrival implements Arrival {
     this.ifNoneMatch = headers.ifNoneMatch;
     this.acceptEncoding = headers.acceptEncoding;
     this.body = request;
+    this.connection = request.socket;
     this.#request = request;
     this.#headers = headers;
     this.#setup = setup;

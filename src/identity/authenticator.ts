@@ -14,6 +14,8 @@ export interface AuthenticationInput {
   readonly otherCredential?: string | undefined;
   /** Called only if a failure has to be counted. */
   readonly clientAddress: () => string;
+  /** Identifies the client's connection, on which the same credential is not hashed again. */
+  readonly connection?: object | undefined;
   /** The level of the check `authentication` for this request. */
   readonly level: CheckLevel;
   /** True if an anonymous caller is refused even when anonymous callers are allowed (rules, 2). */

@@ -74,7 +74,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       const principals = createPrincipals(hash, header, input.otherCredential);
       if (header === undefined) return withoutCredential(input, principals);
       // A recently verified credential in canonical form is not parsed again.
-      const name = level === 'off' ? undefined : check.nameFor(header, now);
+      const name = level === 'off' ? undefined : check.nameFor(header, now, input.connection);
       if (name !== undefined && level !== 'off')
         return { principal: principals.verified(name, header), trace: passed[level].verified };
       const failed = (error: unknown): AuthenticationResult => {

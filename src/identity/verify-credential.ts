@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { createFailureLimiter } from './limits.ts';
@@ -10,8 +11,8 @@ import type { Credential, Verification, Verifier } from './verifier.ts';
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * A verification with a cache: a fresh credential costs one keyed hash; others are verified once at a time and
- * rate-limited.
+ * A verification with a cache: a fresh credential costs one keyed hash per connection; others are verified once at a
+ * time and rate-limited.
  */
 interface CredentialCheck {
   /** Returns whether the credential needs no verification now. */
@@ -20,7 +21,7 @@ interface CredentialCheck {
    * Returns the name for an `Authorization` value in canonical form while it needs no verification, otherwise
    * undefined.
    */
-  nameFor(authorization: string, now: number): string | undefined;
+  nameFor(authorization: string, now: number, connection?: object): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
   forgetAll(): void;
@@ -34,6 +35,9 @@ interface CredentialCheckParts {
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
+/** A proxy may send the requests of several callers on one connection. */
+const MAX_PER_CONNECTION = 16;
+
 /** Puts a cache, rate limits and coalescing in front of a verifier. */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
   const { options, verifier, hash } = parts;
@@ -42,6 +46,18 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
+  // The hash takes a tenth of the time of a cache hit. Credentials in plain text are remembered only as long as their
+  // connection is open, because its latest request contains them anyway. A map compares hashes with a random seed first,
+  // so that its time does not depend on how much of another credential is right.
+  const keysByConnection = new WeakMap<object, (authorization: string) => string>();
+  const keyOn = (connection: object, authorization: string) => {
+    let keyFor = keysByConnection.get(connection);
+    if (keyFor === undefined) {
+      keyFor = boundedMemo(MAX_PER_CONNECTION, keyOf);
+      keysByConnection.set(connection, keyFor);
+    }
+    return keyFor(authorization);
+  };
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
@@ -60,7 +76,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   return {
     fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
-    nameFor: (authorization, now) => memory.nameOf(keyOf(authorization), now),
+    nameFor: (authorization, now, connection) =>
+      memory.nameOf(connection === undefined ? keyOf(authorization) : keyOn(connection, authorization), now),
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const network = networkOf(clientAddress);

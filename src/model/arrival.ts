@@ -32,6 +32,8 @@ export interface Arrival extends PublicOrigin {
   readonly rawHeaders: readonly string[];
   /** The client's address, determined through trusted proxies. */
   readonly clientAddress: string;
+  /** Identifies the client's connection. Undefined for requests of the gateway itself. */
+  readonly connection?: object;
   readonly requestId: string;
   /** The W3C `traceparent` that is forwarded. */
   readonly traceparent: string;

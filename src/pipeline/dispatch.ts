@@ -155,6 +155,7 @@ function authenticate(
       // For documented operations, tokens and cookies are sent upstream only in transparent mode.
       otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,
       clientAddress: () => arrival.clientAddress,
+      connection: arrival.connection,
       level: checks.authentication,
       needsCredential: plan?.operation.needsCredential ?? false,
       needsVerification: checks.permissions === 'enforce',

@@ -3,6 +3,7 @@ import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
 import { createAuthenticator } from '../../src/identity/create-authenticator.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
 import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
+import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 
 /** A start time; never 0. */
 export const START = Date.UTC(2024, 4, 1);
@@ -28,11 +29,12 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
 }
 
 /** An authenticator with a verifier, and a function that calls it with only the relevant headers. */
-export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}) {
+export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}, hash = createKeyedHash()) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({
     options: { ...IDENTITY_DEFAULTS, ...options },
     verifier,
+    hash,
     onVerification: (kind) => verifications.push(kind),
   });
   const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>

@@ -26,6 +26,44 @@ describe('verification', () => {
       await expect(refusalOf(ask(basic('alice', 'guess')))).resolves.toMatchObject({ code: 'credentials_refused' });
     });
 
+    it('hashes a credential once per connection', async () => {
+      const hashed: (string | undefined)[] = [];
+      const keyed = createKeyedHash();
+      const hash = (...texts: readonly string[]) => {
+        if (texts[0] === 'credential') hashed.push(texts[1]);
+        return keyed(...texts);
+      };
+      const { ask } = authenticating(fakeVerifier().verifier, {}, hash);
+      const connection = {};
+      await ask(basic('alice'), { connection });
+      hashed.length = 0;
+      for (let again = 0; again < 3; again += 1) await ask(basic('alice'), { connection });
+      expect(hashed).toEqual([]);
+      await ask(basic('alice'), { connection: {} });
+      expect(hashed).toEqual([basic('alice')]);
+    });
+
+    // The attack: a proxy sends the requests of several callers on one connection. None may pass for another.
+    it('distinguishes the credentials on one connection, and forgets them there too', async () => {
+      const { verifier, asked } = fakeVerifier();
+      const { ask, authenticator } = authenticating(verifier);
+      const connection = {};
+      const { principal } = await ask(basic('alice'), { connection });
+      expect((await ask(basic('bob'), { connection })).principal.name).toBe('bob');
+      expect((await ask(basic('alice'), { connection })).principal.name).toBe('alice');
+      await expect(refusalOf(ask(basic('alice', 'guess'), { connection }))).resolves.toMatchObject({
+        code: 'credentials_refused',
+      });
+      authenticator.forget(principal);
+      await ask(basic('alice'), { connection });
+      await ask(basic('alice'), { connection, now: START + 60_000 });
+      expect(asked.filter(({ password }) => password === 'alice')).toMatchObject([
+        { known: false },
+        { known: false },
+        { known: true },
+      ]);
+    });
+
     it('never remembers a refusal', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier);
