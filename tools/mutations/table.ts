@@ -86,7 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'observe returns a 304 instead of forwarding the response of the upstream',
   },
   {
-    file: 'src/http/public-handler.ts',
+    file: 'src/http/connection.ts',
     find: 'res.writableEnded && !res.destroyed && res.socket?.writableLength === 0',
     replace: 'res.writableEnded && !res.destroyed',
     test: 'test/http/public-handler.test.ts',
@@ -329,14 +329,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a response that cannot be written keeps its connection to the upstream',
   },
   {
-    file: 'src/http/write-reply.ts',
+    file: 'src/http/write-stream.ts',
     find: "if (state !== 'reading' || res.writableNeedDrain) awaitClient();",
     replace: '',
     test: 'test/http/write-reply.test.ts',
     why: 'a client that does not take the last bytes is waited for without end',
   },
   {
-    file: 'src/http/write-reply.ts',
+    file: 'src/http/write-stream.ts',
     find: 'else if (unsent === 0) res.destroy();',
     replace: 'else res.destroy();',
     test: 'test/http/write-reply.test.ts',
@@ -350,7 +350,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a request for an undocumented path loses its body',
   },
   {
-    file: 'src/http/write-reply.ts',
+    file: 'src/http/write-stream.ts',
     find: "if (state === 'read') res.end();",
     replace: 'if (state) res.end();',
     test: 'test/http/write-reply.test.ts',
