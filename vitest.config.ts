@@ -48,8 +48,9 @@ const ALONE = fs
 
 export default defineConfig({
   test: {
-    // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
-    maxWorkers: 2,
+    // Every test owns its servers and ports, so files may run side by side. CI has two cores; a third worker uses them
+    // while others wait for timeouts and for browsers.
+    maxWorkers: 3,
     // A worker runs many files and loads every module once. test/builders/clean-up.ts ends what a file has started.
     isolate: false,
     projects: [
