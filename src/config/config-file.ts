@@ -54,7 +54,9 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
   return parseConfig(text, name, folder);
 }
 
-/** Wraps a configuration that a program passes instead of a file; relative paths in it start from `folder`. */
+/**
+ * Wraps a configuration that a program passes instead of a file; relative paths in it are resolved against `folder`.
+ */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   const name = 'the configuration object';
   return { name, folder, value: given, faults: [], locate: () => name };

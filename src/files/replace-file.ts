@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 
 /**
  * Replaces the contents of a file atomically, so that no reader sees a partial file, and creates its folder. `mode`
- * sets its permissions. If the text turns out to be obsolete at the end, the file is unchanged.
+ * sets its permissions. If the text is no longer wanted once it has been written, the file is left unchanged.
  */
 export async function replaceFile(
   file: string,

@@ -8,7 +8,7 @@ export interface RolesOptions {
 
 /** How the author of a node is found and cached. */
 export interface OwnershipOptions {
-  /** Path template of the lookup below the base address, with `{nodeId}`; undefined for no lookup. */
+  /** Path template of the lookup below the base address, with `{nodeId}`; undefined if there is no lookup. */
   readonly lookup: string | undefined;
   /** JSON pointer to the author's name in the response of the lookup. */
   readonly authorPointer: string;

@@ -11,7 +11,7 @@ export interface ModuleMemory {
 
 /** The part of the module's memory that holds tables. It is only extended, and addresses never change. */
 export interface TableMemory {
-  /** Returns the address of that many zero bytes, which is a multiple of 16. */
+  /** Allocates `size` zeroed bytes and returns their address, which is a multiple of 16. */
   readonly allocate: (size: number) => number;
   /** Returns a view of the whole memory, which is valid until the next allocation. */
   readonly view: () => DataView;

@@ -42,7 +42,7 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   redacted.rest = counts.rest && redactShape(counts.rest, options);
   redacted.rare = counts.rare && redactShape(counts.rare, options);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
-  // In an object that the contract describes, members that are always present are fields.
+  // In an object that the contract describes, members that are always present are treated as fields.
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);

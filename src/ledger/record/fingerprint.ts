@@ -34,7 +34,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** Reduces a violation; the key consists of the rule and the place. */
+/** Reduces a violation to its kind. The key is the rule followed by the place. */
 function reduced(key: string, { status, violation }: Occurrence): ViolationKind {
   const rule = key.slice(0, key.length - violation.at.length);
   // The name of a permission comes from the contract and may contain blanks.
