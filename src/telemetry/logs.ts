@@ -80,7 +80,6 @@ export function createAccessLog({ operations, stream, level, clock, principalNam
   return {
     record(trace) {
       if (trace.background === true) return;
-
       const { operation, method, caller } = trace;
       const severity = (trace.status ?? 0) >= 500 ? 'error' : 'info';
       if (!writes[severity]) return;
@@ -134,11 +133,8 @@ function checksOf(trace: Trace): string {
 function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable<Trace['upstream']>): string {
   const head = status === undefined ? '' : `"status":${status},`;
   const named = requestId === undefined ? '' : `,"requestId":${JSON.stringify(requestId)}`;
-  return `,"upstream":{${head}"shape":${quoted(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
+  return `,"upstream":{${head}"shape":${JSON.stringify(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
-
-// There are few shapes.
-const quoted = boundedMemo(MAX_REMEMBERED, (text: string) => JSON.stringify(text));
 
 // Seconds are differences of milliseconds; rounding removes the floating-point noise after the sixth digit.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
