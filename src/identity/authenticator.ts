@@ -7,20 +7,20 @@ import type { Calibration } from './verifier.ts';
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
-  /**
-   * Tokens and cookies that are also forwarded; they separate this caller's stored responses from those of
-   * others.
-   */
+  /** Tokens and cookies that are forwarded as well. Callers with different ones do not share stored responses. */
   readonly otherCredential?: string | undefined;
-  /** Called only if a failure has to be counted. */
+  /** Returns the client's address. Called only if the credential must be verified, because failures are counted. */
   readonly clientAddress: () => string;
-  /** Identifies the client's connection, on which the same credential is not hashed again. */
+  /** The client's connection. A credential that is repeated on the same connection is not hashed again. */
   readonly connection?: object | undefined;
-  /** The level of the check `authentication` for this request. */
+  /** The level of the `authentication` check for this request. */
   readonly level: CheckLevel;
-  /** True if an anonymous caller is refused even when anonymous callers are allowed (rules, 2). */
+  /** True if anonymous callers are refused even if the configuration allows them (rules, 2). */
   readonly needsCredential?: boolean;
-  /** True if the level `report` must wait for the verifier, because enforced permissions depend on the caller. */
+  /**
+   * True if the request waits for the verifier even at the `report` level, because enforced permissions depend on the
+   * caller.
+   */
   readonly needsVerification?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -35,13 +35,16 @@ export interface AuthenticationResult {
 /** Determines the principal of a request. */
 export interface Authenticator {
   /**
-   * Returns synchronously if the verifier is not needed: for a recently verified credential, for a caller without one,
-   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the `enforce` level refuses;
-   * never fails at the levels `report` and `off`.
+   * Determines the principal. Returns synchronously if the verifier is not needed, because the credential is missing,
+   * malformed or recently verified. Throws or rejects with `GatewayError` for callers that the `enforce` level refuses.
+   * Never fails at the `report` and `off` levels.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
-  /** Drops a verified credential because the upstream has refused it. */
+  /** Forgets a verified credential after the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
-  /** Tries the verifier with a wrong credential: at startup, periodically, and until the result is no longer pending. */
+  /**
+   * Checks that the verifier refuses a wrong credential. Called at startup, periodically, and again while the result is
+   * pending.
+   */
   calibrate(): Promise<Calibration>;
 }

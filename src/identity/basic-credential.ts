@@ -1,7 +1,7 @@
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import type { Credential } from './verifier.ts';
 
-/** Real Basic credentials are never longer. */
+/** The maximum length of the header value. Real Basic credentials are shorter. */
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
@@ -9,8 +9,8 @@ const MAX_NAME_LENGTH = 256;
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**
- * Reads the credential in an `Authorization` header. Returns undefined for other schemes, overlong values, an empty or
- * overlong name, control characters, and text that is not UTF-8.
+ * Parses the credential in an `Authorization` header. Returns undefined for other schemes, overlong values, empty or
+ * overlong names, control characters, and text that is not valid UTF-8.
  */
 export function readBasicCredential(header: string): Credential | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;

@@ -23,7 +23,10 @@ interface Approval {
   readonly reason?: string;
 }
 
-/** Combines the credential parser, the verifier and its cache; refuses everything that is not explicitly approved. */
+/**
+ * Creates an authenticator from a credential parser, a verifier and its cache. It refuses every caller that is not
+ * explicitly approved.
+ */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
   const check = createCredentialCheck({ options, verifier, hash, onVerification: parts.onVerification });
@@ -40,7 +43,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     return toResult(input, anonymous, 'credentials_required');
   }
 
-  /** Returns synchronously unless the request must wait for the verifier. */
+  /** Approves or refuses a caller. Returns synchronously unless the request must wait for the verifier. */
   function approve(
     credential: Credential,
     input: AuthenticationInput,
@@ -53,7 +56,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
-      // This request does not wait for the verification; its result serves the next one.
+      // This request does not wait for the verification. Later requests benefit from its result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -120,7 +123,7 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }
 
-/** Creates the principals of one request, each with the audience of its stored responses. */
+/** Creates the possible principals of one request, each with the audience of its stored responses. */
 interface Principals {
   verified(name: string, authorization: string): Principal;
   unverified(name: string | undefined): Principal;
@@ -128,8 +131,8 @@ interface Principals {
 }
 
 /**
- * Returns a factory of principals; `other` contains the tokens and cookies sent with `Authorization`, which may also
- * affect the response.
+ * Returns a factory for the principals of one request. `other` contains the tokens and cookies of the request, which
+ * can affect the response in addition to the `Authorization` header.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;

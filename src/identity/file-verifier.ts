@@ -8,14 +8,14 @@ import { createWorkGate } from './limits.ts';
 /** The name and the password hash of an account in the roles file. */
 interface FileAccount {
   readonly name: string;
-  /** An argon2id hash in PHC format; without one, this account cannot log in. */
+  /** An argon2id hash in PHC format. An account without a hash cannot log in. */
   readonly passwordHash?: string | undefined;
 }
 
-/** Seconds after which hashing capacity is probably free again. */
+/** The suggested retry delay in seconds when too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
-/** Creates a verifier for the argon2id hashes of the accounts; throws StartFault for unreadable hashes. */
+/** Creates a verifier for the argon2id hashes of the accounts. Throws `StartFault` for unreadable hashes. */
 export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
   const hashes = readHashes(accounts, source);
   const decoy = createDecoy(hashes);
@@ -24,8 +24,8 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // An unknown name takes as long as a wrong password; otherwise the response time would reveal which names exist.
-      // The decoy never matches.
+      // Checking an unknown name takes as long as checking a wrong password. Otherwise, the response time would reveal
+      // which names exist. The decoy never matches.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };
@@ -53,7 +53,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that matches no password, with the costs of the most expensive account. */
+/** Creates a hash that does not match any password. Its costs are those of the account with the most expensive hash. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

@@ -1,6 +1,6 @@
-/** The configuration key `authentication:` with every default filled in. */
+/** The options under the configuration key `authentication:`, with all defaults filled in. */
 export interface IdentityOptions {
-  /** `file` checks the hashes in the roles file, `upstream` sends a probe to the upstream. */
+  /** `file` checks credentials against the hashes in the roles file. `upstream` sends a probe to the upstream. */
   readonly verifier: 'file' | 'upstream';
   /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
@@ -11,11 +11,12 @@ export interface IdentityOptions {
   /** The largest number of cached verified credentials. */
   readonly cacheEntries: number;
   /**
-   * Failed attempts per pair of network (an IPv4 address, the /64 of an IPv6 address) and name: `limit` in
-   * `windowSeconds`. `maxPairs` bounds the memory, of which one network may fill one part in 32.
+   * The limit for failed attempts: at most `limit` within `windowSeconds` for each pair of a name and a network (an
+   * IPv4 address or an IPv6 /64 prefix). At most `maxPairs` pairs are stored, and a single network can use at most 1/32
+   * of them.
    */
   readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
-  /** Bounds of concurrent password hashing. */
+  /** Limits for concurrent password hashing. */
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
@@ -23,7 +24,7 @@ export interface IdentityOptions {
   readonly calibrationSeconds: number;
 }
 
-/** The number of concurrent tasks and of tasks that may wait. */
+/** The maximum number of running tasks and of waiting tasks. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
@@ -32,12 +33,12 @@ export interface WorkBounds {
 /** The probe of the upstream verifier. */
 export interface ProbeOptions extends WorkBounds {
   readonly path: string;
-  /** The only statuses that mean a valid credential. */
+  /** The only statuses that prove that a credential is valid. */
   readonly validStatuses: readonly number[];
   readonly timeoutMs: number;
 }
 
-/** The defaults. */
+/** The default of every option. */
 export const IDENTITY_DEFAULTS: IdentityOptions = {
   verifier: 'file',
   anonymous: 'deny',
@@ -64,7 +65,7 @@ const count = (description: string, standard: number, minimum = 1, maximum = 1_0
   default: standard,
 });
 
-/** The JSON Schema of the key `authentication:`; its defaults are documentation and are not filled in. */
+/** The JSON Schema of the key `authentication:`; the defaults in it are only documentation. */
 export const identityOptionsSchema = {
   description: 'How credentials are verified, cached and rate-limited.',
   type: 'object',

@@ -12,26 +12,26 @@ interface FailureLimiter {
 }
 
 /**
- * One network may fill at most this fraction of the table (1/32), so that names invented there never displace other
- * networks.
+ * The table has room for this many shares. One network can fill at most one share, so a client that invents names never
+ * displaces other networks.
  */
 const SHARES = 32;
-/** The minimum number of names per network, however small the table is. */
+/** The minimum number of names in the share of a network, even if the table is small. */
 const MIN_NAMES = 16;
 
-/** The instants of recent attempts by name; the most recently tried name is last. */
+/** The times of recent attempts for each name, with the most recently tried name last. */
 type Names = Map<string, readonly number[]>;
 
 /**
- * Creates a limiter with a sliding window per pair, in a bounded table. A network whose share is full is refused for
- * further names until one of its own pairs expires: it can displace neither the counts of other networks nor its own.
- * If many networks together overflow the table, the least recently used one is dropped.
+ * Creates a limiter with a sliding window for each pair, in a table of limited size. A network that has filled its
+ * share cannot try further names until one of its own pairs expires, so it displaces neither its own counts nor those
+ * of other networks. If many networks together overflow the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
   const { limit, maxPairs } = options;
   const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
   const windowMs = options.windowSeconds * 1000;
-  /** The most recently used network is last. */
+  /** The networks in order of use, with the most recently used one last. */
   const networks = new Map<string, Names>();
   let pairs = 0;
 
@@ -50,7 +50,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // Refused attempts count as use, so that a network that continues to guess is not dropped.
+      // A refused attempt counts as use, so a network that continues to guess is not removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
@@ -74,7 +74,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
       const attempts = names?.get(name) ?? [];
       const index = attempts.indexOf(now);
       if (names === undefined || index < 0) return;
-      // A pair without failures is removed: successful callers must not use up the share of their network.
+      // A pair without failures is removed, because successful callers must not use up their network's share.
       if (attempts.length === 1) drop(network, names, name);
       else names.set(name, attempts.toSpliced(index, 1));
     },
@@ -97,15 +97,16 @@ interface Waiting {
 }
 
 /**
- * Creates a gate that runs `concurrency` tasks and lets `queue` more wait, shared fairly between networks: they take
- * turns, one network never takes the last free slot, and if the queue is full, the network with most waiting tasks
- * makes room for one with fewer. A network that floods the gate waits and is rejected, while all others are served.
+ * Creates a gate that runs up to `concurrency` tasks and queues up to `queue` more. Networks share the capacity fairly:
+ * they take turns, and a single network can never run tasks in all the slots. If the queue is full, the network with
+ * the most waiting tasks loses one to a network that has fewer. A network that floods the gate is therefore slowed down
+ * without affecting the others.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;
   const share = Math.max(1, concurrency - 1);
   const urgentTasks: (() => void)[] = [];
-  /** The waiting networks in order of their turn. */
+  /** The networks with waiting tasks, in the order of their turns. */
   const waiting = new Map<string, Waiting[]>();
   const runningOf = new Map<string, number>();
   let waitingCount = 0;
@@ -131,14 +132,14 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Gives a free slot directly to the next task, so that a newcomer cannot overtake it. */
+  /** Gives a free slot directly to the next task, so that a new task cannot overtake it. */
   function startNext(): void {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();
     if (urgent !== undefined) return urgent();
     for (const [network, tasks] of waiting) {
       if (!mayRun(network)) continue;
-      // The network moves to the end, behind those still waiting for their turn.
+      // The network moves to the end, behind all the other waiting networks.
       waiting.delete(network);
       const next = tasks.shift();
       waitingCount -= 1;

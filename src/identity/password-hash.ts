@@ -6,10 +6,12 @@ const derive = promisify(argon2);
 /** The costs of an argon2id hash; `memory` is in KiB. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
-/** The costs that OWASP's password storage cheat sheet recommends first for small machines. */
+/** The minimum costs that OWASP's Password Storage Cheat Sheet recommends. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Hashes a password with a new salt into the PHC format of the roles file; throws RangeError for an empty password. */
+/**
+ * Hashes a password with a new salt into the PHC format of the roles file. Throws `RangeError` for an empty password.
+ */
 export async function hashPassword(password: string, costs: HashCosts = STANDARD_COSTS): Promise<string> {
   if (password === '') throw new RangeError('the password must not be empty');
   const salt = randomBytes(16);
@@ -17,7 +19,7 @@ export async function hashPassword(password: string, costs: HashCosts = STANDARD
   return formatPhcHash({ ...costs, salt, tag });
 }
 
-/** Returns whether a password matches a hash, compared in constant time. */
+/** Returns whether a password matches a hash. The comparison takes constant time. */
 export async function verifyPassword(password: string, hash: PhcHash): Promise<boolean> {
   const { salt: nonce, tag, ...costs } = hash;
   const made = await derive('argon2id', { ...costs, nonce, message: password, tagLength: tag.length });
@@ -36,7 +38,7 @@ export interface PhcHash {
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /**
- * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; returns undefined for other text and for costs above 1 GiB or 20
+ * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for other text and for costs above 1 GiB or 20
  * passes.
  */
 export function parsePhcHash(text: string): PhcHash | undefined {

@@ -2,11 +2,11 @@ import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
-/** The errors of authentication with their headers; none of them contains a part of the credential. */
+/** Authentication errors with their headers. They never contain any part of the credential. */
 interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
-  /** Returns the refusal for a verdict; undefined for a valid credential. */
+  /** Returns the error for a verdict, or undefined for a valid credential. */
   of(verdict: Verdict): GatewayError | undefined;
 }
 
@@ -15,7 +15,7 @@ export function challengeOf(realm: string): string {
   return `Basic realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}", charset="UTF-8"`;
 }
 
-/** Creates refusals with a realm in their challenge. */
+/** Creates authentication errors whose challenge contains the realm. */
 export function createRefusals(realm: string): Refusals {
   const challenge = { 'WWW-Authenticate': challengeOf(realm) };
   const credentialsRefused = (text = 'The credential was refused.') =>
@@ -34,12 +34,12 @@ export function createRefusals(realm: string): Refusals {
   };
 }
 
-/** Seconds after which a refused caller may retry, if the failed verification does not provide a value. */
+/** The default `Retry-After` value in seconds, for failed verifications that do not provide one. */
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the refusal of a caller whose credential could not be verified, based on the reason in the trace; undefined
- * for every other reason. A credential that may be valid must not be refused as invalid (rules, 2).
+ * Returns the error for a caller whose credential could not be verified, based on the reason in the trace. Returns
+ * undefined for every other reason. A credential that may be valid must not be refused as invalid (rules, 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;
@@ -47,7 +47,7 @@ export function undecidedRefusal(reason: string | undefined): GatewayError | und
   return refusal(reason, text, { headers: { 'Retry-After': RETRY_SECONDS } });
 }
 
-/** Creates an error of authentication. Its code must be one of those that the metric counts. */
+/** Creates an authentication error. Its code must be one that the metric counts. */
 function refusal(
   code: (typeof AUTHENTICATION_CODES)[number],
   text: string,

@@ -7,7 +7,8 @@ import type { Calibration, Verification, Verifier } from './verifier.ts';
 import { createWorkGate } from './limits.ts';
 
 /**
- * Sends the probe with an `Authorization` value and returns the status; throws UpstreamFailure if there is no response.
+ * Sends the probe with an `Authorization` value and returns the response status. Throws `UpstreamFailure` if there is
+ * no response.
  */
 type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
@@ -19,12 +20,12 @@ interface UpstreamVerifierParts {
   readonly clock: Clock;
 }
 
-/** Seconds after which a retry may help, if the failure does not provide a value. */
+/** The default retry delay in seconds, for failures that do not provide one. */
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that sends probes to the upstream; it trusts no result until a wrong credential has been refused
- * (rules, 2).
+ * Creates a verifier that sends probes to the upstream. It does not trust any result until the upstream has refused a
+ * wrong credential (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
@@ -35,12 +36,12 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
     try {
       const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
-      // An upstream that fails or sheds load gives no information about the credential.
+      // An upstream that fails or sheds load provides no information about the credential.
       if (status >= 500) return unavailable(new ProbeFailure(status));
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
     } catch (error) {
-      // After the timeout, the upstream was too slow, whatever error the abort caused.
+      // If the timeout has expired, the upstream was too slow, whichever error the abort caused.
       return unavailable(signal.aborted ? new UpstreamFailure('deadline', { cause: error }) : error);
     }
   }
@@ -65,15 +66,15 @@ function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable
   return { kind: 'unavailable', retryAfterSeconds: retryAfterSeconds ?? RETRY_SECONDS, unusable: false, cause };
 }
 
-/** A calibration that is renewed when it is due. */
+/** A calibration that is repeated when it is due. */
 interface RenewedCalibration {
-  /** Returns the current state; recalibrates if it is due or still pending. */
+  /** Returns the current state. Recalibrates first if calibration is due or still pending. */
   current(): Promise<Calibration>;
-  /** Recalibrates now; concurrent callers share one attempt. */
+  /** Recalibrates immediately. Concurrent callers share one attempt. */
   calibrate(): Promise<Calibration>;
 }
 
-/** The parts of a renewed calibration. */
+/** The parts of a repeated calibration. */
 interface RenewedCalibrationParts {
   readonly sendProbe: (authorization: string) => Promise<Verification>;
   readonly probePath: string;
@@ -81,7 +82,9 @@ interface RenewedCalibrationParts {
   readonly clock: Clock;
 }
 
-/** Creates a calibration with random wrong credentials: a probe that accepts one of them is useless (rules, 2). */
+/**
+ * Creates a calibration that sends random wrong credentials. A probe that accepts one of them is useless (rules, 2).
+ */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
@@ -98,7 +101,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
     } else if (state.kind === 'pending') {
       state = { kind: 'pending', cause: verification.kind === 'unavailable' ? verification.cause : verification.kind };
     }
-    // Without a response, the previous state stays valid and due.
+    // Without a response, the previous state remains valid and a new calibration remains due.
     return state;
   }
 

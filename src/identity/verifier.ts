@@ -1,6 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 
-/** A parsed Basic credential; `authorization` is its canonical header value. */
+/** A parsed Basic credential. `authorization` is its canonical header value. */
 export interface Credential {
   readonly name: string;
   readonly password: string;
@@ -8,8 +8,8 @@ export interface Credential {
 }
 
 /**
- * The result of a verification; `busy` (Portico's own limit) and `unavailable` (no response) give no information about
- * the credential.
+ * The result of a verification. `busy` means that Portico's own limit was reached, and `unavailable` means that there
+ * was no response. Neither provides any information about the credential.
  */
 export type Verification =
   | { readonly kind: 'valid' }
@@ -18,13 +18,13 @@ export type Verification =
   | {
       readonly kind: 'unavailable';
       readonly retryAfterSeconds: number;
-      /** True if the verifier itself cannot be trusted, which also invalidates its earlier results. */
+      /** True if the verifier itself cannot be trusted. Its earlier results are then invalid too. */
       readonly unusable: boolean;
       readonly cause?: unknown;
     };
 
 /**
- * Whether a verifier distinguishes valid from invalid credentials; `pending` means that calibration must be retried.
+ * Whether a verifier distinguishes valid from invalid credentials. `pending` means that calibration must be retried.
  */
 export type Calibration =
   | { readonly kind: 'calibrated' }
@@ -35,10 +35,10 @@ export type Calibration =
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * Verifies a credential. `known` marks one that was valid before: it takes precedence and is never refused because
-   * the queue is full. All others share the queue fairly between their networks.
+   * Verifies a credential. If it is `known`, it was valid before, so it takes precedence and is never refused because
+   * the queue is full. All other credentials share the queue, which is divided fairly between networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
-  /** Tries a credential that the verifier must refuse. */
+  /** Checks that the verifier refuses a wrong credential. */
   calibrate(): Promise<Calibration>;
 }

@@ -6,27 +6,25 @@ import { createFailureLimiter } from './limits.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
-/** The result of a credential check; `limited` means that too many attempts have failed. */
+/** The result of a credential check. `limited` means that too many attempts have failed. */
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * A verification with a cache: a fresh credential costs one keyed hash, which the next requests with it on
- * the same connection do not repeat; others are verified once at a time and rate-limited.
+ * Verifies credentials and caches the results. A fresh credential costs one keyed hash, and later requests with the
+ * same credential on the same connection cost none. Other credentials are verified by the verifier. Concurrent requests
+ * with the same credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
-  /** Returns whether the credential needs no verification now. */
+  /** Returns whether the credential is fresh and does not need to be verified. */
   fresh(credential: Credential, now: number): boolean;
-  /**
-   * Returns the name for an `Authorization` value in canonical form while it needs no verification, otherwise
-   * undefined.
-   */
+  /** Returns the name in a canonical `Authorization` value if the credential is fresh, otherwise undefined. */
   nameFor(authorization: string, now: number, connection?: object): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
   forgetAll(): void;
 }
 
-/** The parts of a credential check; `onVerification` is called after every verification, for metrics. */
+/** The parts of a credential check. `onVerification` is called after every verification, for metrics. */
 interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
@@ -34,7 +32,7 @@ interface CredentialCheckParts {
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
-/** Puts a cache, rate limits and coalescing in front of a verifier. */
+/** Adds a cache, limits for failed attempts, and coalescing to a verifier. */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
   const { options, verifier, hash } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
@@ -42,8 +40,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
-  // Hashing takes a tenth of the time of a cache hit. The latest credential of a connection is remembered for as long as
-  // the connection is open. UTF-16 gives different texts different bytes.
+  // Hashing would account for a tenth of the time of a cache hit, so the latest credential of each open connection is
+  // remembered. In UTF-16, different texts have different bytes.
   const latestByConnection = new WeakMap<object, { readonly bytes: Buffer; readonly key: string }>();
   const keyOn = (connection: object, authorization: string) => {
     const bytes = Buffer.from(authorization, 'utf16le');
@@ -93,14 +91,15 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 }
 
 /**
- * The cached state of a credential: `fresh` needs no verification, `known` was valid before, `unknown` is not cached.
+ * The cached state of a credential. `fresh` means that it needs no verification, `known` that it was valid before, and
+ * `unknown` that it is not cached.
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Stores, by keyed hash, which credentials were verified and until when they are fresh. */
+/** Stores the names of verified credentials and the times until which they are fresh. The keys are keyed hashes. */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the name of a fresh credential, otherwise undefined. */
+  /** Returns the name in a fresh credential, otherwise undefined. */
   nameOf(key: string, now: number): string | undefined;
   remember(key: string, name: string, now: number): void;
   forget(key: string): void;
@@ -112,7 +111,7 @@ interface Verified {
   readonly freshUntilAt: number;
 }
 
-/** Creates a bounded cache; entries that are no longer fresh stay as `known` until they are evicted. */
+/** Creates a bounded cache. Entries that are no longer fresh stay in it as `known` until they are evicted. */
 export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: number): VerifiedCredentials {
   // The expiry is stored in the value, because lru-cache would use its own clock and drop expired entries.
   const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
@@ -132,13 +131,13 @@ export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: nu
   };
 }
 
-/** Hashes texts; the result reveals nothing about them without the key. */
+/** Hashes texts. Without the key, the result reveals nothing about them. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
- * Creates a hash: SHA-256 in base64url with a key that exists only in this process. The key is a prefix, which would
- * allow length extension by anyone who knows a result; but results never leave the process, and a call takes a fifth of
- * the time of an HMAC.
+ * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
+ * hashed input. Anyone who knows a result could extend the input, but results never leave the process. A call takes a
+ * fifth of the time of an HMAC.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');
