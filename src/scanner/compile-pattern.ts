@@ -1,9 +1,9 @@
 import { BEYOND_ASCII, type CharacterSet, parsePattern, type PatternNode } from './parse-pattern.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
-/** The bytes of one state: the next state by the next byte of a string. */
+/** The number of bytes per state: for each next byte of a string, the state that follows. */
 const ROW = 256;
-/** States are stored in bytes, and 0 is the failure. */
+/** States are stored in bytes, and state 0 means failure. */
 const MAX_STATES = 255;
 const MAX_NODES = 4000;
 
@@ -13,8 +13,8 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a string in valid UTF-8. State 1 is the start, and column 0 is 1 in
- * states that accept. A string with an escape is never accepted.
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the start. Column 0 is 1 in
+ * accepting states. Strings with escapes are never accepted.
  */
 export function compilePattern(source: string): Uint8Array {
   const steps = toSteps(parsePattern(source));
@@ -53,7 +53,7 @@ function rowOf(
   for (const { first, codes } of classes) {
     const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
     for (const code of codes) {
-      // The first byte of a longer character is that character; the bytes behind it change nothing.
+      // The first byte stands for the whole character; the bytes that follow it do not change the state.
       if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
       else if (code !== BACKSLASH) row[code] = next;
     }
@@ -63,7 +63,7 @@ function rowOf(
   return row;
 }
 
-/** Characters that all sets of a pattern treat alike. */
+/** Characters that every set in a pattern treats in the same way. */
 interface CharacterClass {
   readonly first: number;
   readonly codes: readonly number[];
@@ -76,7 +76,7 @@ function classesOf({ byCharacter }: Steps): readonly CharacterClass[] {
   return [...groups.values()].map((group) => ({ first: group[0] ?? 0, codes: group }));
 }
 
-/** An automaton with empty steps (Thompson's construction): it begins in node 0. */
+/** An automaton with empty steps (Thompson's construction). It starts at node 0. */
 interface Steps {
   readonly empty: number[][];
   readonly byCharacter: ({ readonly set: CharacterSet; readonly to: number } | undefined)[];
@@ -91,12 +91,12 @@ function toSteps(tree: PatternNode): Steps {
     return empty.push([]) - 1;
   };
   const connect = (from: number, to: number) => empty[from]?.push(to);
-  /** Adds a part behind a node and returns the node behind the part. */
+  /** Adds a part after a node and returns the node that follows the part. */
   const append = (part: PatternNode, from: number): number => {
     if (empty.length > MAX_NODES) return from;
     if (part.kind === 'sequence') return part.parts.reduce((at, one) => append(one, at), from);
     const end = add();
-    // Every part begins in a new node, so that the node has no step yet.
+    // Every part begins at a new node, which has no step yet.
     if (part.kind === 'set') byCharacter[from] = { set: part.set, to: end };
     else if (part.kind === 'choice') for (const one of part.parts) connect(append(one, branch(from)), end);
     else {
@@ -114,7 +114,7 @@ function toSteps(tree: PatternNode): Steps {
   return { empty, byCharacter, last: append(tree, add()) };
 }
 
-/** Returns the nodes and those that are reached from them by empty steps, in ascending order. */
+/** Returns the given nodes and all nodes that empty steps reach from them, in ascending order. */
 function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
   const all = new Set(nodes);
   for (const node of all) for (const next of empty[node] ?? []) all.add(next);

@@ -6,30 +6,30 @@ import * as layout from './table-layout.ts';
 import type { TableMemory } from './table-memory.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
-/** The tables of one schema, in the memory of the module. */
+/** The tables of one schema, stored in the module's memory. */
 interface CompiledTables {
-  /** The address of the node of the whole body. */
+  /** The address of the node for the whole body. */
   readonly root: number;
-  /** The names of members in the excerpt by slot. */
+  /** The names of the excerpt's members, by slot. */
   readonly names: readonly string[];
-  /** Where the objects of each table are: names, and `*` for elements of arrays. */
+  /** The location of each table's objects in the body: member names, and `*` for array elements. */
   readonly places: ReadonlyMap<number, readonly string[]>;
 }
 
 /** A value's place in the body. */
 interface Position {
   readonly path: readonly string[];
-  /** The number of arrays around it. */
+  /** The number of arrays that contain the value. */
   readonly level: number;
-  /** What the excerpt has inside; undefined if the value is not part of it. */
+  /** The parts of the value that the excerpt contains; undefined if the value is not part of it. */
   readonly excerpt: ExcerptTree | undefined;
   readonly slot: number;
 }
 
-/** No contract describes values that are nested this deeply, unless a schema contains itself. */
+/** Only a schema that contains itself describes values that are nested more deeply. */
 const MAX_DEPTH = 32;
 
-/** Compiles tables into a memory. Patterns are shared by all schemas of the memory. */
+/** Creates a compiler that writes tables into a memory. All schemas in one memory share their patterns. */
 export function createTableCompiler(memory: TableMemory) {
   const patterns = new Map<string, number>();
   const patternAt = (source: string): number => {
@@ -92,7 +92,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // A member that the excerpt has, but no schema, is read by the later steps: its presence is always a doubt.
+      // Later steps read these members, but no schema documents them. If one is present, the scan cannot prove the body
+      // valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -119,7 +120,7 @@ export function createTableCompiler(memory: TableMemory) {
 const NEVER: readonly PlacedSchema[] = [{ schema: false, path: '' }];
 const OTHERS = { ignored: layout.IGNORED, reported: layout.REPORTED, doubted: layout.DOUBTED } as const;
 
-/** Returns the members that the excerpt has of an object that no schema describes. */
+/** Returns rules for an object that no schema describes, with the members that the excerpt contains. */
 function openObject(excerpt: ExcerptTree | undefined): ObjectRules | undefined {
   const names = [...(excerpt?.inside.keys() ?? [])].filter((name) => name !== EVERY_ELEMENT);
   if (names.length === 0) return undefined;
@@ -162,7 +163,7 @@ interface KeyEntry {
   readonly required: boolean;
 }
 
-/** Writes the members of an object with their hash table, and returns the address of the table. */
+/** Writes an object's members and their hash table; returns the table's address. */
 function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   const buckets = 2 ** Math.ceil(Math.log2(entries.length * 2));
   const table = memory.allocate(layout.TABLE_BUCKETS + buckets * 4);
@@ -175,7 +176,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, required }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // Such names are written with escapes, which the scanner does not decode.
+    // JSON writes such names with escapes, which the scanner does not decode. `__proto__` cannot be set as a member.
     if (/["\\\p{Cc}]/u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
@@ -192,7 +193,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** The hash of a name, which the module computes in the same way. */
+/** Returns the hash of a name. The module computes it in the same way. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

@@ -1,6 +1,8 @@
 import { keysOf } from '../lib/json-pointer.ts';
 
-/** The parts of a body that an excerpt has, as a tree of names; `*` stands for every element of an array. */
+/**
+ * The parts of a body that an excerpt contains, as a tree of member names; `*` stands for every element of an array.
+ */
 export interface ExcerptTree {
   readonly inside: ReadonlyMap<string, ExcerptTree>;
 }
@@ -9,10 +11,10 @@ interface BuiltTree extends ExcerptTree {
   readonly inside: Map<string, BuiltTree>;
 }
 
-/** The name of all elements of an array in a path. */
+/** The name that stands for all elements of an array in a path. */
 export const EVERY_ELEMENT = '*';
 
-/** Builds the tree of JSON pointers such as `/list/*\/id`. */
+/** Builds the tree for a list of JSON pointers such as `/list/*\/id`. */
 export function toExcerptTree(paths: readonly string[]): ExcerptTree {
   const root: BuiltTree = { inside: new Map() };
   for (const path of paths) {

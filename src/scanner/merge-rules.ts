@@ -8,18 +8,18 @@ import {
 import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './table-layout.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
-/** The members of an object. */
+/** The rules for the members of an object. */
 export interface ObjectRules {
-  /** The schemas of each documented member, in the order in which the schemas name them. */
+  /** The schemas of each documented member, in their order in the schemas. */
   readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
   readonly required: ReadonlySet<string>;
-  /** What happens to an object with another member. */
+  /** The effect of an undocumented member: it is reported, it is ignored, or the scan cannot prove the body valid. */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
 
-/** Everything that schemas require of one value. */
+/** All requirements of the schemas for one value. */
 export interface ValueRules {
-  /** The allowed kinds of values, as bits. */
+  /** The allowed kinds of values, one bit per kind. */
   kinds: number;
   minimum: number;
   maximum: number;
@@ -32,11 +32,11 @@ export interface ValueRules {
   maxItems: number;
   /** Undefined if every object is valid. */
   object: ObjectRules | undefined;
-  /** The schemas of each element. */
+  /** The schemas for each element. */
   items: readonly PlacedSchema[];
 }
 
-/** All kinds of values. */
+/** The bits of all kinds of values. */
 export const EVERY_KIND = NULL | TRUE | FALSE | INTEGER | FRACTION | STRING | OBJECT | ARRAY;
 const NUMBER = INTEGER | FRACTION;
 const KINDS: Readonly<Record<string, number>> = {
@@ -50,13 +50,13 @@ const KINDS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Merges the schemas that apply to one value. Throws for keywords that are not supported, and for alternatives that the
- * kind of a value does not distinguish.
+ * Merges the schemas that apply to one value. Throws if a keyword is not supported, or if alternatives apply to values
+ * of the same kind.
  */
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
   const [place] = places;
   if (place === undefined || places.length > 1 || typeof place.schema === 'boolean') return mergeAll(schemas, places);
-  // Most values have one schema, and most schemas are part of many responses.
+  // Most values have one schema, and most schemas are used by many responses, so results are cached.
   const known = merged.get(schemas) ?? new WeakMap<object, ValueRules>();
   merged.set(schemas, known);
   const rules = known.get(place.schema) ?? mergeAll(schemas, places);
@@ -129,7 +129,10 @@ function mergeTogether(places: Together): ValueRules {
   return rules;
 }
 
-/** Returns whether a word of an enum satisfies the other rules for strings, which need not be checked later. */
+/**
+ * Returns true if a word of an enum satisfies the other rules for strings. They need not be checked again during the
+ * scan.
+ */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;
   if (characters < minLength || characters > maxLength) return false;
@@ -144,9 +147,9 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // Followed and expanded before.
+  // These have already been followed and expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
-  // Merged together, because one of them concerns the others.
+  // These are merged together, because `additionalProperties` depends on `properties`.
   ...['properties', 'required', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [
     'type',
@@ -194,7 +197,7 @@ function allowOnly(rules: ValueRules, values: readonly unknown[], path: string):
   rules.words = words === undefined ? allowed : words.filter((word) => allowed.includes(word));
 }
 
-/** Merges what the schemas say about objects; undefined if they accept every object. */
+/** Merges the schemas' rules for objects; undefined if every object is valid. */
 function mergeObject(places: Together): ObjectRules | undefined {
   const members = new Map<string, PlacedSchema[]>();
   const required = new Set<string>();
@@ -208,7 +211,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
-    // A schema does not know the properties of the schemas beside it.
+    // `additionalProperties` does not consider the properties of other schemas for the same value.
     if (!additional && places.filter(hasProperties).length > 1)
       throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
     if (!additional) others = 'doubted';

@@ -9,28 +9,31 @@ import { readExcerpt, readUndocumented } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
-/** What a scan found in a valid body. */
+/** The result of scanning a valid body. */
 interface ScannedBody {
   /** The body with only the members that the excerpt's paths name. */
   readonly excerpt: unknown;
   /**
-   * The body with only its undocumented members, each at the first of the places that differ in indices only. Undefined
-   * if there are none.
+   * The body with only its undocumented members, or undefined if it has none. If places differ only in array indices,
+   * only the first one is included.
    */
   readonly undocumented: unknown;
 }
 
-/** Checks bodies by one schema. */
+/** Checks bodies against one schema. */
 export interface Scanner {
-  /** Returns what was found in a body that is certainly valid, and undefined if the body must be parsed and validated. */
+  /**
+   * Returns the excerpt and the undocumented members if the body is certainly valid. Returns undefined if the body must
+   * be parsed and validated.
+   */
   readonly scan: (body: Buffer) => ScannedBody | undefined;
 }
 
-/** What a scanner checks. */
+/** The schema that a scanner checks, and the excerpt that it returns. */
 interface ScannerSource {
   readonly schemas: SchemasByPath;
   readonly schema: PlacedSchema;
-  /** What the excerpt has: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */
+  /** The members of the excerpt: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */
   readonly excerpt: readonly string[];
 }
 
@@ -42,12 +45,12 @@ export interface ScannerModule {
 
 /** The largest body that is scanned, in bytes. */
 const MAX_BODY = 1024 * 1024;
-/** The deepest nesting that is scanned: the module recurses. */
+/** The deepest nesting that is scanned. The module is recursive, so its stack must be limited. */
 const MAX_DEPTH = 60;
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
 
-/** The global of Node, whose types know it in browsers only. */
+/** A global of Node that is missing from its type definitions. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -59,18 +62,18 @@ const viewsOf = (buffer: ArrayBuffer) => ({
   numbers: new Float64Array(buffer),
 });
 
-/** The functions of tools/scanner/module/scan.ts. */
+/** The exports of tools/scanner/module/scan.ts. */
 interface ModuleExports {
   readonly memory: ModuleMemory;
   readonly scan: (node: number, from: number, to: number, maxDepth: number) => number;
 }
 
 /**
- * Loads the module. A body that exceeds `limits` is never reported as valid.
+ * Loads the module. Bodies that exceed `limits` are never reported as valid.
  *
- * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its schema. It
- * never decides that a body is invalid: whatever is not certain is parsed and validated as if there were no scanner, so
- * that verdicts and reports have one source. docs/adr/0028-response-scanner.md explains the decision.
+ * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its schema.
+ * It never decides that a body is invalid. If there is any doubt, the body is parsed and validated as if there were no
+ * scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the decision.
  */
 export function openScanner(limits: JsonLimits): ScannerModule {
   const module = new WebAssembly.Module(readFileSync(MODULE));
@@ -78,7 +81,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
   const tables = createTableMemory(memory);
   const compile = createTableCompiler(tables);
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
-  // A body has at most one escape per two bytes, and 16 of them are allowed per value.
+  // A body has at most one escape per two bytes, and each value may contain 16 of them.
   const maxBody = Math.min(MAX_BODY, limits.values * 32);
   let views = viewsOf(memory.buffer);
 
@@ -88,11 +91,11 @@ export function openScanner(limits: JsonLimits): ScannerModule {
       return {
         scan(body) {
           const { length } = body;
-          // Bytes that are not UTF-8 are replaced by the parser, so that they are not what they seem to be.
+          // The parser would replace bytes that are not valid UTF-8, so the value would differ from the scanned bytes.
           const ascii = isAscii(body);
           if (length > maxBody || !(ascii || isUtf8(body))) return undefined;
           const start = tables.end;
-          // The memory has been replaced if a table or a longer body made it grow.
+          // Memory growth, caused by a table or a longer body, replaces the buffer.
           if (start + length + layout.PADDING > views.bytes.length) {
             growTo(memory, start + length + layout.PADDING);
             views = viewsOf(memory.buffer);
@@ -100,7 +103,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
-          // Long numbers and white space count as values too: one for every 64 bytes.
+          // Long numbers and white space also count toward the limit: one value for every 64 bytes.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
           const texts = { body, start, encoding: ascii ? 'latin1' : 'utf8' } as const;

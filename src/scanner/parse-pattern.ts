@@ -1,15 +1,16 @@
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /**
- * A set of characters: one flag per ASCII character, and one for all others together. A set may lack characters that the
- * pattern accepts, because the scanner then only looks closer; it never has others.
+ * A set of characters: one flag for each ASCII character, and one flag for all others together. A set can lack
+ * characters that the pattern accepts, because such a body is then only parsed and validated. It never contains
+ * characters that the pattern rejects.
  */
 export type CharacterSet = Uint8Array;
 
-/** The index of the flag for all characters beyond ASCII. */
+/** The index of the flag for all characters outside ASCII. */
 export const BEYOND_ASCII = 128;
 
-/** A pattern as a tree. */
+/** A pattern, parsed into a tree. */
 export type PatternNode =
   | { readonly kind: 'set'; readonly set: CharacterSet }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternNode[] }
@@ -17,8 +18,8 @@ export type PatternNode =
   | { readonly kind: 'repeat'; readonly part: PatternNode };
 
 /**
- * Parses a pattern of JSON Schema (ECMA-262 with the flag `u`) to a tree that matches whole strings. Throws for
- * look-arounds, back references, word boundaries and classes of Unicode.
+ * Parses a pattern of JSON Schema (ECMA-262 with the flag `u`) into a tree that matches whole strings. Throws for
+ * look-around assertions, back references, word boundaries and Unicode classes.
  */
 export function parsePattern(source: string): PatternNode {
   const reader = createReader(source);
@@ -31,11 +32,11 @@ export function parsePattern(source: string): PatternNode {
 interface Reader {
   readonly source: string;
   readonly atEnd: () => boolean;
-  /** Returns the next character without reading it; empty at the end. */
+  /** Returns the next character without consuming it; empty at the end. */
   readonly peek: () => string;
-  /** Reads one character. Throws at the end and beyond ASCII. */
+  /** Consumes one character. Throws at the end and for characters outside ASCII. */
   readonly next: () => string;
-  /** Reads a text if it comes next. */
+  /** Consumes a text and returns true if it comes next; otherwise returns false. */
   readonly take: (text: string) => boolean;
 }
 
@@ -59,7 +60,10 @@ function createReader(source: string): Reader {
   };
 }
 
-/** Only the outermost alternatives may have anchors: each of them is extended where it has none. */
+/**
+ * Parses alternatives. Only the outermost ones may have anchors; a side without an anchor is extended to match any
+ * text.
+ */
 function readAlternatives(reader: Reader, outermost: boolean): PatternNode {
   const parts = [readSequence(reader, outermost)];
   while (reader.take('|')) parts.push(readSequence(reader, outermost));
@@ -90,12 +94,12 @@ function readRepetition(reader: Reader): PatternNode {
   else if (reader.take('+')) repeated = { kind: 'sequence', parts: [part, { kind: 'repeat', part }] };
   else if (reader.take('{')) repeated = readCount(reader, part);
   else return part;
-  // Whether a quantifier is greedy does not change what matches.
+  // A lazy quantifier matches the same strings as a greedy one.
   reader.take('?');
   return repeated;
 }
 
-/** More repetitions would make too many states. */
+/** More repetitions would need too many states. */
 const MAX_REPETITIONS = 200;
 
 /** Reads the rest of `{2}`, `{2,}` or `{2,5}`. */
@@ -127,13 +131,13 @@ function readAtom(reader: Reader): PatternNode {
   }
   if (character === '[') return { kind: 'set', set: readClass(reader) };
   if (character === '\\') return { kind: 'set', set: readEscape(reader) };
-  // Some line terminators are beyond ASCII, so that those characters are left out.
+  // Some line terminators are outside ASCII, so the set excludes all those characters.
   if (character === '.') return { kind: 'set', set: setOf(({ code }) => code !== 0x0a && code !== 0x0d) };
   if ('^$*+?{}]|)'.includes(character)) throw unsupported(reader.source);
   return { kind: 'set', set: setOf((one) => one.character === character) };
 }
 
-/** Reads an escape, in a class or outside. */
+/** Reads an escape, inside or outside a class. */
 function readEscape(reader: Reader): CharacterSet {
   const character = reader.next();
   const known = ESCAPES.get(character);
@@ -149,7 +153,7 @@ function readClass(reader: Reader): CharacterSet {
     const first = readMember(reader);
     addAll(set, first);
     if (!reader.take('-')) continue;
-    // A hyphen at the end of a class stands for itself.
+    // A hyphen at the end of a class is a literal hyphen.
     const last = reader.peek() === ']' ? HYPHEN : readMember(reader);
     addAll(set, last);
     if (last === HYPHEN) continue;
@@ -173,7 +177,7 @@ const sizeOf = (set: CharacterSet) => set.reduce((sum, has) => sum + has, 0);
 
 const complement = (set: CharacterSet): CharacterSet => set.map((has) => 1 - has);
 
-/** Returns the set of the ASCII characters that pass a test. */
+/** Returns the set of ASCII characters that pass a test. */
 function setOf(test: (one: { readonly code: number; readonly character: string }) => boolean): CharacterSet {
   const set = new Uint8Array(BEYOND_ASCII + 1);
   for (let code = 0; code < BEYOND_ASCII; code += 1)

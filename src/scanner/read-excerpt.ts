@@ -3,24 +3,24 @@ import * as layout from './table-layout.ts';
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
 const KIND = 2 ** layout.TAG_BITS - 1;
 
-/** The views of the module's memory that an excerpt is read from. */
+/** The views of the module's memory from which an excerpt is read. */
 interface EventViews {
   readonly integers: Uint32Array;
   readonly numbers: Float64Array;
 }
 
-/** The body that events refer to by addresses. */
+/** The body, to whose bytes the events refer by address. */
 interface EventTexts {
   readonly body: Buffer;
-  /** The address at which the body begins. */
+  /** The address of the first byte of the body. */
   readonly start: number;
-  /** `latin1` is faster, and reads ASCII. */
+  /** `latin1` is faster, but can decode only ASCII. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
 /**
- * Reads the excerpt that a scan has written: the body with those members only that the excerpt's paths name. An array of
- * which the excerpt has no elements has only its length.
+ * Reads the excerpt that a scan has written: the body with only the members that the excerpt's paths name. If no path
+ * leads into the elements of an array, the array has the right length but no elements.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,
@@ -73,7 +73,7 @@ export function readExcerpt(
 
 /**
  * Reads the undocumented members that a scan has recorded: the body with only those members, each at its first place.
- * Returns undefined if one of them has a name that no object can have.
+ * Returns undefined if a member is named `__proto__`, which cannot be set.
  */
 export function readUndocumented(
   { integers }: EventViews,
@@ -86,7 +86,7 @@ export function readUndocumented(
     const member = (layout.MEMBERS + index * layout.MEMBER_SIZE) / 4;
     const word = (offset: number) => integers[member + offset / 4] as number;
     const place = places.get(word(layout.MEMBER_TABLE));
-    // The contract leaves such an object open.
+    // The contract allows undocumented members in this object.
     if (place === undefined) continue;
     const nameAt = word(layout.MEMBER_NAME) - start;
     const name = body.toString(encoding, nameAt, nameAt + word(layout.MEMBER_NAME_LENGTH));
@@ -103,7 +103,7 @@ export function readUndocumented(
   return root;
 }
 
-/** Puts a value into a body; creates the objects and arrays around it. */
+/** Puts a value into a body and creates the objects and arrays that contain it. */
 function put(root: { body: unknown }, steps: readonly (string | number)[], name: string, value: unknown): void {
   const keys = ['body', ...steps, name];
   let here = root as Record<string | number, unknown>;

@@ -4,16 +4,16 @@ import { UnsupportedSchema } from './unsupported-schema.ts';
 /** A JSON Schema; `true` accepts every value and `false` none. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** Schemas by path. References between them are relative paths. */
+/** Schemas by path. References between schemas are relative paths. */
 export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
 
-/** A schema and the path that its references are relative to. */
+/** A schema and the base path of its references. */
 export interface PlacedSchema {
   readonly schema: JsonSchema;
   readonly path: string;
 }
 
-/** Schemas that must all match a value, without references and combinations. */
+/** Schemas that a value must match all at once. References and combinations have been resolved. */
 export type Together = readonly PlacedSchema[];
 
 const MAX_ALTERNATIVES = 16;
@@ -24,7 +24,7 @@ export function alternativesOfAll(schemas: SchemasByPath, places: readonly Place
   return places.reduce<readonly Together[]>((all, place) => both(all, alternativesOf(schemas, place)), [[]]);
 }
 
-/** Returns the alternative ways to match a schema: its references are followed and its combinations expanded. */
+/** Returns the alternative ways to match a schema. References are followed, and combinations are expanded. */
 function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0): readonly Together[] {
   const { schema, path } = place;
   if (depth > MAX_DEPTH) throw new UnsupportedSchema(`references that do not end, in ${path}`);
@@ -39,7 +39,7 @@ function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0):
     all = both(all, alternativesOf(schemas, { schema: referenced, path: target }, depth + 1));
   }
   for (const part of schemasIn(schema['allOf'])) all = both(all, inside(part));
-  // Alternatives must differ in the kinds of their values, so that exactly one matches whenever one of them does.
+  // Alternatives must apply to different kinds of values, so that at most one can match.
   for (const keyword of ['anyOf', 'oneOf'])
     if (schema[keyword] !== undefined) all = both(all, schemasIn(schema[keyword]).flatMap(inside));
   return all;

@@ -4,24 +4,24 @@ const PAGE = 65_536;
 
 /** The memory of a WebAssembly module. */
 export interface ModuleMemory {
-  /** Another buffer after each growth. */
+  /** Replaced by a new buffer after each growth. */
   readonly buffer: ArrayBuffer;
   readonly grow: (pages: number) => number;
 }
 
-/** The part of the module's memory that holds tables. It is only extended, and addresses never change. */
+/** The part of the module's memory that contains tables. Tables are only added, and their addresses never change. */
 export interface TableMemory {
   /** Allocates `size` zeroed bytes and returns their address, which is a multiple of 16. */
   readonly allocate: (size: number) => number;
-  /** Returns a view of the whole memory, which is valid until the next allocation. */
+  /** Returns a view of the whole memory. The view is valid until the next allocation. */
   readonly view: () => DataView;
   /** Copies bytes to an address. */
   readonly write: (address: number, bytes: Uint8Array) => void;
-  /** The address behind the last table. */
+  /** The address after the last table. */
   readonly end: number;
 }
 
-/** Creates the tables' part of a memory. */
+/** Creates the part of a memory that contains tables. */
 export function createTableMemory(memory: ModuleMemory): TableMemory {
   const tables = {
     end: TABLES,
@@ -37,7 +37,7 @@ export function createTableMemory(memory: ModuleMemory): TableMemory {
   return tables;
 }
 
-/** Grows a memory to at least that many bytes. Views of the memory become invalid. */
+/** Grows a memory to at least this number of bytes. Existing views of the memory become invalid. */
 export function growTo(memory: ModuleMemory, bytes: number): void {
   const missing = bytes - memory.buffer.byteLength;
   if (missing > 0) memory.grow(Math.ceil(missing / PAGE));

@@ -9,7 +9,7 @@ export interface LadderCounters {
   alerted(check: CheckName): void;
 }
 
-/** The metrics of the ladder and their number of series. */
+/** The ladder's metrics and the number of their series. */
 interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
@@ -23,8 +23,8 @@ const PROMOTED = LEVELED.filter((check) => check !== 'authentication');
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
- * Creates gauges for the current levels, read at each scrape, and counters for their changes; operations beyond
- * `maxSeries` are omitted.
+ * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
+ * beyond `maxSeries` are omitted.
  */
 export function createLadderMetrics(
   operations: readonly string[],

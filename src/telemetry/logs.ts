@@ -22,7 +22,7 @@ interface LogOptions {
   readonly clock: Clock;
 }
 
-/** Returns the options that all logs share: level by name, ISO time, without host name and process id. */
+/** Returns the options that all logs share: level names, ISO timestamps, no host name and no process id. */
 function loggerOptions(options: LogOptions): LoggerOptions {
   return {
     level: options.level,
@@ -48,7 +48,7 @@ export interface AccessLogOptions {
   readonly principalNames: boolean;
 }
 
-/** Writes one line for each request of a client. */
+/** Writes one line for each client request. */
 interface AccessLog {
   readonly record: (trace: Trace) => void;
 }
@@ -59,11 +59,12 @@ const MAX_REMEMBERED_PATH = 200;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Creates the access log. A line contains only names, numbers and codes, and no values from messages. It has the format of
- * the process log, but is built here because a logger would walk through every member of an object for each line.
+ * Creates the access log. A line contains only names, numbers and codes, never values from messages. Its format is that
+ * of the process log. The lines are built here because a general logger would visit every member of an object for each
+ * line.
  */
 export function createAccessLog({ operations, stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
-  // The members of a documented operation are written once, not for each request.
+  // The members of a documented operation are serialized once, not for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
   );
@@ -97,7 +98,7 @@ function target(operation: string, method: string, path: string): string {
   return `"operation":${JSON.stringify(operation)},"method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`;
 }
 
-// A text without quotes, backslashes, control characters and lone surrogates needs no escaping in JSON.
+// Text without quotes, backslashes, control characters or lone surrogates needs no escaping in JSON.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function membersOf(trace: Trace, targetMembers: string, callerMember: string): string {
@@ -136,12 +137,12 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
   return `,"upstream":{${head}"shape":${JSON.stringify(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
 
-// Seconds are differences of milliseconds; rounding removes the floating-point noise after the sixth digit.
+// Seconds are calculated from milliseconds; rounding to six digits removes floating-point noise.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
 
 /**
- * Creates a function that returns the current time in ISO 8601; the text is cached, since many lines share one
- * millisecond.
+ * Creates a function that returns the current time in ISO 8601 format. The text is cached because many lines share the
+ * same millisecond.
  */
 function createLogTime(clock: Clock): () => string {
   let now = Number.NaN;
@@ -156,7 +157,7 @@ function createLogTime(clock: Clock): () => string {
   };
 }
 
-/** A destination for log lines that writes the lines of a few milliseconds in one call. */
+/** A log destination that collects lines for a few milliseconds and writes them in one call. */
 interface LineBatch extends DestinationStream {
   write(line: string): void;
   /** Writes all buffered lines; call it before the process exits. */
@@ -174,10 +175,10 @@ const MAX_BYTES = 65_536;
 const BYTES_PER_UNIT = 3;
 
 /**
- * Creates a batch. Under load, one system call per line costs as much as sending the response that the line describes.
- * Lines wait for at most 10 ms or until the buffer is full, so a killed process loses the lines of the last 10 ms at
- * most. They are buffered as bytes, because every garbage collection in between would copy concatenated strings with
- * all their parts.
+ * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
+ * describes. Lines wait until the buffer is full, but for at most 10 ms, so a killed process loses at most the last 10
+ * ms of lines. They are buffered as bytes because each garbage collection would otherwise copy the concatenated strings
+ * and all their parts.
  */
 export function createLineBatch(sink: ByteDestination): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);
@@ -205,9 +206,9 @@ export function createLineBatch(sink: ByteDestination): LineBatch {
   };
 }
 
-/** Writes bytes to a file descriptor without blocking; remaining bytes are written when the process exits. */
+/** Writes bytes to a file descriptor without blocking. Any remaining bytes are written when the process exits. */
 export function bytesTo(fd: number): ByteDestination {
   const stream = destination({ fd, contentMode: 'buffer' });
-  // The type declares strings only; in this mode the stream takes bytes.
+  // The type declares only strings, but in this mode the stream accepts bytes.
   return { write: (bytes) => stream.write(bytes as unknown as string) };
 }

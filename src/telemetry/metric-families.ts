@@ -7,8 +7,8 @@ import type { MetricEntry } from './metric-list.ts';
 /** A counter whose label sets are all known at startup; an increment is one array write. */
 export interface CounterFamily {
   /**
-   * Increments the series with these label values, in the order of the entry's labels; an unlisted value counts as
-   * `other` if that series exists.
+   * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
+   * counts as `other` if that series exists.
    */
   inc(first?: string, second?: string, third?: string): void;
   readonly series: number;
@@ -19,8 +19,8 @@ export interface CounterFamily {
 }
 
 /**
- * Creates a counter over the product of its label values. The library hashes labels at every increment and formats them
- * at every scrape; here, counts live in an array beside their preformatted labels.
+ * Creates a counter with one series for each combination of its label values. The library hashes labels at every
+ * increment and formats them at every scrape; here, counts are stored in an array next to their preformatted labels.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -60,22 +60,27 @@ interface HistogramFamily {
   text(): string;
   /** Upper bounds in seconds; observations above the last bound have a column of their own. */
   readonly buckets: readonly number[];
-  /** The current observations, not cumulative: a row per label value, a column per bucket and one for the rest. */
+  /**
+   * The current counts of observations, not cumulative: one row per label value, one column per bucket and one more for
+   * all longer durations.
+   */
   readonly counts: Readonly<Float64Array>;
 }
 
 /**
- * Upper bounds of request durations in seconds: a cache hit is below the first, the upstream's total deadline may be
- * above the last.
+ * Upper bounds of request durations in seconds. A cache hit takes less than the first bound, and a request that reaches
+ * the upstream's total deadline can take longer than the last.
  */
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Upper bounds of upstream durations in seconds; an exchange is never as fast as a cache hit. */
+/**
+ * Upper bounds of upstream durations in seconds. No exchange is as fast as a cache hit, so the first bound is higher.
+ */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
  * Creates a histogram over the values of its one label. The library checks and hashes labels at every observation, even
- * for bound children; here, counts live in arrays beside their preformatted labels.
+ * for bound children; here, counts are stored in arrays next to their preformatted labels.
  */
 export function createHistogramFamily(
   entry: MetricEntry,
@@ -125,7 +130,10 @@ export function createHistogramFamily(
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
-/** Returns the labels of one series in the text format, with `extra` first; empty if there are none. */
+/**
+ * Returns the labels of one series in the text format, starting with `extra`. Returns an empty string if there are no
+ * labels.
+ */
 export function labelText(names: readonly string[], values: readonly string[], extra = ''): string {
   const pairs = names.map(
     (name, index) => `${name}="${(values[index] ?? '').replace(/[\\"\n]/g, (c) => ESCAPES[c] ?? c)}"`,
@@ -148,7 +156,7 @@ export const FOLDED = 'folded';
 /** The label value for everything that has no value of its own. */
 export const OTHER = 'other';
 
-/** Returns the members of a union in this order. A missing member is a type error. */
+/** Returns the members of a union in the given order. Omitting a member is a type error. */
 const membersOf = <T extends string>(members: Readonly<Record<T, true>>) => Object.keys(members) as T[];
 
 /** The outcomes of a check. */
@@ -172,7 +180,7 @@ export const CACHE_RESULTS: readonly CacheTrace['status'][] = membersOf<CacheTra
   bypass: true,
 });
 
-/** How the verdict of the shadow contract can differ from that of the live contract. */
+/** The ways in which the shadow contract's verdict can differ from the live contract's verdict. */
 export const CANDIDATE_DIFFERENCES: readonly string[] = membersOf<NonNullable<Violation['candidate']>>({
   'newly-refused': true,
   'newly-accepted': true,
@@ -196,7 +204,7 @@ export const FAILURE_KINDS: readonly string[] = [
   OTHER,
 ];
 
-/** The status classes; `aborted` is status 0: the client received no response. */
+/** The status classes. `aborted` stands for status 0, which means that the client received no response. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted', 'other'] as const;
 
 /** Returns the class of a status; undefined counts as `aborted`. */

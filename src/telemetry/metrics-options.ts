@@ -13,6 +13,6 @@ export interface MetricsOptions {
   readonly contractVersion: string;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
-  /** The largest number of series; beyond it, operations share the series `folded`. */
+  /** The maximum number of series. Operations beyond it share the series `folded`. */
   readonly maxSeries?: number;
 }

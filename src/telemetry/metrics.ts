@@ -26,7 +26,7 @@ export interface Metrics {
   readonly traffic: TrafficCounts;
 }
 
-/** This many series make a scrape of about one megabyte: a contract with about 140 operations. */
+/** Enough series for a contract with about 140 operations. A scrape is then about one megabyte. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
@@ -76,8 +76,8 @@ function boundedCounters(options: MetricsOptions, maxSeries: number) {
   return { counters, foldedOperations: total - own };
 }
 
-// The `type` label of these metrics contains Node's names of open resources, which are not a fixed set. Their totals are
-// gauges with the names of counters, which promtool rejects and which would result in wrong rates.
+// The `type` label of these metrics contains Node's names of open resources, which are not a fixed set. The metrics for
+// their totals are gauges named like counters: promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,
@@ -86,8 +86,8 @@ const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
 let shared: Registry | undefined;
 
 /**
- * Returns the metrics of the process (CPU, memory, event loop, garbage collector), created once because their observers
- * cannot be removed.
+ * Returns the metrics of the process: CPU, memory, event loop and garbage collector. They are created only once because
+ * their observers cannot be removed.
  */
 function processMetrics(): Registry {
   if (shared === undefined) {
@@ -118,7 +118,7 @@ interface MetricSources {
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
-/** Facts about the scrapes themselves. */
+/** The measurements of the scrapes themselves. */
 interface ScrapeFacts {
   readonly series: number;
   readonly foldedOperations: number;

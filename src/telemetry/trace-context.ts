@@ -48,7 +48,7 @@ function parseParent(text: string): { traceId: string; flags: string } | undefin
   const { version, traceId = '', parentId = '', flags = '00', more } = groups;
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
-  // Version 00 defines the sampled flag only; all others are sent as zero.
+  // Version 00 defines only the sampled flag; all other flags are sent as zero.
   return { traceId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
 }
 
@@ -79,7 +79,7 @@ export function randomId(): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** Returns the given number of random hexadecimal digits (at most 64); no digit is used twice. */
+/** Returns the given number of random hexadecimal digits (at most 64). Each call returns new digits. */
 type RandomHex = (digits: number) => string;
 
 /** Creates a generator with a pool of random bytes: one system call per id would cost more than serving a cache hit. */

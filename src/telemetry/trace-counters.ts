@@ -24,7 +24,7 @@ import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** All counters that are fed by finished traces. */
+/** The counters and histograms that finished traces update. */
 interface TraceCounters {
   readonly record: (trace: Trace) => void;
   readonly series: number;
@@ -38,8 +38,8 @@ const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
 
 /**
- * Creates all counters and histograms and the function that feeds them; operations from `ownSeries` on are counted as
- * `folded`.
+ * Creates all counters and histograms, and the function that updates them. Operations from index `ownSeries` on are
+ * counted as `folded`.
  */
 export function createTraceCounters(options: MetricsOptions, ownSeries = options.operations.length): TraceCounters {
   const own = options.operations.slice(0, ownSeries);
@@ -98,14 +98,14 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     if (known.has(id)) return id;
     return folded.has(id) ? FOLDED : UNDOCUMENTED;
   };
-  // Each slot is read by a fixed property name: lookups by a variable name are slow.
+  // Each slot is read through a fixed property name because lookups through a variable name are slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) checks.inc(check, verdict.outcome);
   };
 
   const record = (trace: Trace): void => {
     const operation = labelOf(trace.operation);
-    // A background refresh or comparison is not a client's request and not a cache lookup.
+    // A background refresh or comparison is neither a client request nor a cache lookup.
     const isClientRequest = trace.background !== true;
     if (isClientRequest) {
       requests.inc(operation, statusClass(trace.status));
@@ -120,7 +120,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A violation of the shadow contract alone is not a violation of the live contract.
+      // A violation of only the shadow contract does not count as a violation of the live contract.
       if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
       else violations.inc(operation, violation.direction, violation.category);
     }
@@ -171,11 +171,11 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
- * Returns whether a request counts against the availability target: its status was 5xx, or the connection was broken
- * because the upstream failed. Requests that the client aborted and errors of the client do not count.
+ * Returns true if a request counts against the availability target: its status was 5xx, or its connection was broken
+ * because the upstream failed. Requests that the client aborted and client errors do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
-  // The only status of 500 or above that is an error of the client.
+  // The only status of 500 or above that is a client error.
   if (error === 'unknown_transfer_coding') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;

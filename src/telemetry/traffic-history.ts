@@ -27,7 +27,7 @@ export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
 export interface TrafficHistory {
   /** Adds the counts since the last call; call it about once per step. */
   sample(): void;
-  /** Returns the last `seconds` up to now, at most the length of the history. */
+  /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
 }
 
@@ -37,8 +37,8 @@ export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 7
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring of steps that contain the growth of every count, in one block of memory of fixed size. Requests cost
- * nothing; a sample is one subtraction per count.
+ * Creates a ring buffer of steps in one fixed-size block of memory. Each step contains the growth of every count.
+ * Requests cost nothing extra; taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   traffic: TrafficCounts,
@@ -64,7 +64,7 @@ export function createTrafficHistory(
   };
   const sample = () => {
     const now = Math.floor(clock() / stepMs);
-    // After the clock is set back, samples go to the latest step.
+    // If the clock is set back, samples are added to the latest step.
     if (now > current) moveTo(now);
     const row = rowOf(current);
     let place = 0;
@@ -106,11 +106,11 @@ export function createTrafficHistory(
 
 /** The arrays behind the traffic counts; their values are updated in place. */
 interface TrafficArrays {
-  /** A row per operation, a column per status class. */
+  /** One row per operation, one column per status class. */
   readonly requests: ArrayLike<number>;
-  /** A row per operation, a column per duration bucket and one for the rest. */
+  /** One row per operation, one column per duration bucket and one more for all longer durations. */
   readonly duration: ArrayLike<number>;
-  /** A row per cached operation, a column per cache result. */
+  /** One row per cached operation, one column per cache result. */
   readonly cache: ArrayLike<number>;
   /** Exchanges with the upstream: like `duration`, with their own buckets. */
   readonly exchange: ArrayLike<number>;
@@ -120,7 +120,7 @@ interface TrafficArrays {
 
 /** The traffic counts of the metrics, with the meaning of their rows and columns. */
 export interface TrafficCounts {
-  /** Ids of the operations; the last is the name for all undocumented paths. */
+  /** Operation ids; the last one stands for all undocumented paths. */
   readonly operations: readonly string[];
   /** Ids of the operations whose responses can be stored. */
   readonly cachedOperations: readonly string[];

@@ -7,11 +7,11 @@ export interface LegacyAddresses {
   readonly basePath: string;
   /** Host names in lower case, without port. */
   readonly hostnames: ReadonlySet<string>;
-  /** Matches any address on a legacy origin, plain or with the escaped slashes of JSON. */
+  /** Matches any address on a legacy origin, with plain slashes or with slashes escaped as in JSON. */
   readonly anywhere: RegExp;
   /** Matches an origin and base path up to a delimiter; group 1 contains the backslash of escaped slashes. */
   readonly underBase: RegExp;
-  /** The first characters of the host names, as codes, with bit 0x20 set. */
+  /** The character codes of the host names' first characters, with bit 0x20 set. */
   readonly hostStarts: ReadonlySet<number>;
   /** The maximum number of characters needed to recognize an address. */
   readonly longest: number;
@@ -23,7 +23,7 @@ const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
-/** Compiles the patterns for the origins of the upstream, both its own and the configured ones, with http and https. */
+/** Compiles the patterns for the upstream's own origin and the configured ones, for both http and https. */
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];
@@ -78,11 +78,14 @@ function escape(text: string): string {
 // The search stops after this many bytes without a match.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
-/** Searches the chunks of a body for legacy addresses, including addresses that span two chunks; calls back once. */
+/**
+ * Searches the chunks of a body for legacy addresses, including addresses that span two chunks. Calls `onFound` once,
+ * at the first address.
+ */
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let remaining = LONGEST_SCAN;
-  // An address may span two chunks, so the search covers as much of the second one as an address can reach.
+  // An address can span two chunks, so the search includes as much of the second chunk as an address can reach.
   const spans = (chunk: Buffer): boolean => {
     if (tail === '') return false;
     const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
@@ -103,7 +106,10 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
 // The slashes before a host, plain and escaped as in JSON, up to the last one.
 const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
 
-/** Returns false if no legacy host follows the slashes of an address; much cheaper than the regular expression. */
+/**
+ * Returns false if no legacy host follows the slashes of an address. This test is much cheaper than the regular
+ * expression.
+ */
 function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
   return BEFORE_HOST.some((slashes) => {
     for (let at = chunk.indexOf(slashes); at >= 0; at = chunk.indexOf(slashes, at + 1))
@@ -112,12 +118,12 @@ function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
   });
 }
 
-// This bit makes an ASCII letter lower case, and leaves the digits unchanged.
+// This bit converts an ASCII letter to lower case and leaves digits unchanged.
 const LOWER_CASE = 0x20;
 
 /** Rewrites absolute legacy addresses in the chunks of a body, including addresses that span two chunks. */
 interface LegacyAddressRewriter {
-  /** Returns the rewritten bytes that are final after this chunk, which may be none. */
+  /** Returns the rewritten bytes that later chunks cannot change. The result can be empty. */
   part(chunk: Buffer): Buffer;
   /** Returns the remaining rewritten bytes at the end of the body. */
   rest(): Buffer;
@@ -126,7 +132,7 @@ interface LegacyAddressRewriter {
 /** Creates a rewriter for one body. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
-  // Bytes before `until` are final; the rest waits for the next chunk, because it may contain part of an address.
+  // Bytes before `until` are final. The rest waits for the next chunk because it can contain part of an address.
   const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;
@@ -192,9 +198,9 @@ function hasDotSegment(text: string): boolean {
 }
 
 /**
- * Returns the path that is sent to the upstream: base path and raw target. It is neither normalized nor parsed as a
- * URL, so that `//host`, backslashes and dots remain part of the path. Throws on characters that could end the request
- * line.
+ * Returns the path that is sent to the upstream: the base path followed by the raw target. The target is neither
+ * normalized nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if a character
+ * could end the request line.
  */
 export function upstreamPath(basePath: string, target: string): string {
   if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {

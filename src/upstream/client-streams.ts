@@ -21,9 +21,15 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
  * upstream.
  */
 interface ClientStreams {
-  /** Throws `UpstreamFailure` of kind `shed` if the maximum number of streams, in total or for this client, is open. */
+  /**
+   * Throws `UpstreamFailure` of kind `shed` if the limit on open streams, in total or for this client, has been
+   * reached.
+   */
   check(owner: StreamOwner): void;
-  /** Counts one more stream without a check; the returned function ends it, and further calls do nothing. */
+  /**
+   * Counts one more stream without checking the limits. The returned function ends the stream; calling it again has no
+   * effect.
+   */
   begin(owner: StreamOwner): () => void;
   /** The number of open streams. */
   open(): number;

@@ -42,7 +42,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** A client that marks its request with the state of the connection; it carries one request at a time. */
+  /** An undici client that carries one request at a time and marks it with the state of the connection. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
@@ -97,10 +97,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 }
 
 /**
- * Continues to read a socket after a write to it has failed; `onError` is called for the first such failure. A server
- * may respond to a request and close the connection before it has read the body, so that the response has arrived when
- * the next write fails (RFC 9112 §9.5). Node would destroy the socket with the unread response. Everything written
- * later is discarded; the end of the connection still ends or truncates the response.
+ * Keeps reading a socket after a write to it has failed; `onError` is called for the first failed write. A server can
+ * respond to a request and close the connection before it has read the body. The response has then already arrived when
+ * the next write fails (RFC 9112 §9.5), but Node would destroy the socket together with the unread response. Later
+ * writes are discarded. The end of the connection still ends or truncates the response.
  */
 export function readAfterWriteError(socket: Socket, onError: () => void): void {
   let failed = false;
@@ -133,11 +133,11 @@ const STATUS_END = STATUS_AT + 3;
 
 /**
  * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader sees only
- * final responses: undici closes a connection that receives an unrequested `100 Continue`. A response that switches
- * protocols (101), more than 64 interim responses or more than 16 KiB of them destroy the socket.
+ * final responses: undici closes a connection that receives an unrequested `100 Continue`. The socket is destroyed if
+ * the server switches protocols (101), or sends more than 64 interim responses or more than 16 KiB of them.
  *
- * Returns a function to call when a request begins: bytes are inspected only until its final response. The first
- * request of the socket needs no call.
+ * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
+ * until the final response to that request.
  */
 export function skipInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);
@@ -198,7 +198,7 @@ export function skipInterimResponses(socket: Socket): () => void {
   };
 }
 
-/** Returns true if the bytes begin like an interim response, or are a prefix of such a beginning. */
+/** Returns true if the bytes begin like an interim response or are too short to tell. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

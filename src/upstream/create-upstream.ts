@@ -24,7 +24,7 @@ export interface UpstreamRequest {
   readonly method: string;
   /** The raw path and query under the base address; the upstream adds the base path. */
   readonly target: string;
-  /** Hop-by-hop headers, `Host` and `Expect` are removed, and the length is computed again. */
+  /** Hop-by-hop headers, `Host` and `Expect` are removed, and the length is recomputed. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   /** A client's body, for the mode `streamed`; the proxy library sends it. */
@@ -122,7 +122,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
 
-  /** Turns a response into one of its client's streams: from here on, its duration depends on the client. */
+  /** Counts a response as one of its client's streams, because its duration now depends on the client. */
   const continueAsStream = (
     { method, owner = NO_OWNER }: UpstreamRequest,
     body: StreamedBody,
@@ -159,7 +159,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     const { signal } = request;
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // A stream in either direction lasts as long as the client needs; the silence of the upstream is limited elsewhere.
+    // A stream in either direction can take as long as the client needs. The upstream's silence is limited elsewhere.
     const timer =
       request.mode === 'streamed'
         ? undefined
@@ -185,7 +185,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         response.body.onEnd((failure) => done(failure?.kind));
         return response;
       }
-      // A transparent body may take any time as long as bytes arrive; silence is limited elsewhere.
+      // A transparent body may take any amount of time while bytes keep arriving; silence is limited elsewhere.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();
       else continueAsStream(request, response.body, pass, done);
@@ -209,8 +209,8 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
           path,
           gate.enter(() => request.signal),
         );
-      // This is checked before anything is sent: after a write was carried out, its response must not be
-      // rejected for lack of a stream.
+      // This is checked before anything is sent: once the upstream has carried out a write, its response must not be
+      // rejected because no stream is free.
       gate.checkStreams(owner);
       const { upload } = request;
       const complete =

@@ -1,24 +1,27 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/** The groups of headers that are treated differently when they are forwarded; a set of groups is their sum. */
+/**
+ * The groups of headers that are treated differently when they are forwarded. A set of groups is the sum of their
+ * values.
+ */
 export const GROUP = {
-  /** Removed in both directions (RFC 9110 §7.6.1). */
+  /** Headers that are removed in both directions (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect` also belong to the connection. */
+  /** `Host` and `Expect`, which also belong to the connection. */
   connectionRequest: 2,
-  /** Set by the gateway itself, so that the client's values are not trusted. `Via` is extended instead. */
+  /** Headers that the gateway sets itself, because the client's values are not trusted. `Via` is extended instead. */
   forwarding: 4,
-  /** Would change the method after the gateway has allowed it. */
+  /** Headers that would change the method after the gateway has allowed it. */
   methodOverride: 8,
   authorization: 16,
   /**
-   * Not forwarded if the body will be rewritten: an address may span the boundary of a partial body, and an encoded
-   * body cannot be searched.
+   * Headers that are not forwarded if the body will be rewritten: an address can span the boundary of a partial body,
+   * and an encoded body cannot be searched.
    */
   partOrCoding: 32,
   contentLength: 64,
-  /** `Connection`, which names more headers of its connection. */
+  /** `Connection`, which names other headers that concern only its connection. */
   connection: 128,
   transferEncoding: 256,
 } as const;
@@ -26,7 +29,7 @@ export const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some are headers of old proxies that concern one connection only; `Proxy-*` is matched by its prefix.
+  // Some of these come from old proxies and also concern only one connection. `Proxy-*` is matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -50,7 +53,7 @@ function readGroups(name: string): number {
   return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
 }
 
-// Clients and servers use few spellings of each name, and finding one is faster than converting it to lower case.
+// Clients and servers use few spellings of each name, and looking one up is faster than converting it to lower case.
 const MAX_SPELLINGS = 500;
 // Longer names are not cached, so that they cannot fill the memory.
 const MAX_NAME = 40;
@@ -62,9 +65,9 @@ function groupsOf(name: string): number {
 }
 
 /**
- * Returns the headers that may be forwarded, in their original order, from the alternating names and values of Node and
- * undici: all except the hop-by-hop ones, those that `Connection` names and those of the groups in `omitted`.
- * `onTransferCoding` receives each value of `Transfer-Encoding`.
+ * Returns the headers that may be forwarded, in their original order: all except hop-by-hop headers, headers that
+ * `Connection` names and headers of the groups in `omitted`. The input is a list of alternating names and values, as
+ * Node and undici provide it. `onTransferCoding` receives each value of `Transfer-Encoding`.
  */
 export function endToEnd(
   raw: readonly (string | Buffer)[],
@@ -90,8 +93,8 @@ function joined(earlier: string | undefined, value: string): string {
 }
 
 /**
- * Returns headers that the gateway composed as the flat list that undici expects. Whatever the list contains, it is
- * reduced to the headers that `endToEnd` returns, without those of the groups in `omitted`.
+ * Returns headers that the gateway composed, as the flat list that undici expects. Headers that `endToEnd` would remove
+ * and headers of the groups in `omitted` are left out.
  */
 export function flatEndToEnd(headers: HeaderPairs, omitted: number): string[] {
   const flat: string[] = [];
@@ -109,12 +112,12 @@ function textOf(part: string | Buffer | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-// The values of `Connection` in nearly all messages, which name no other header.
+// The `Connection` values of nearly all messages. They name no other header.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /**
  * Returns the headers without those that `Connection` names. It cannot name `Host`, `Cache-Control` or a header that
- * frames or describes the content (RFC 9110 §7.6.1): without its length a body would be forwarded unframed, and the
+ * frames or describes the content (RFC 9110 §7.6.1). Without its length, a body would be forwarded unframed, and the
  * upstream would read it as a second request.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {

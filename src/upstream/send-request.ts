@@ -20,7 +20,7 @@ export interface StreamedResponse {
 interface SendBounds {
   /** Stops the exchange; its reason becomes the error of the exchange. */
   readonly stop: Stop;
-  /** The longest pause of the body's reader, in milliseconds. */
+  /** The longest time for which the reader of the body may pause, in milliseconds. */
   readonly readerTimeoutMs: number;
 }
 

@@ -45,10 +45,10 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the head of a final response. Returns a failure if it cannot be forwarded in any mode: its
- * status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did
- * not request and cannot remove. Without its header, which concerns this connection only, the client would take the
- * coded bytes for the content (RFC 9112 §6.1).
+ * Returns the head of a final response. Returns a failure if the response cannot be forwarded in any mode: its status
+ * or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did not
+ * request and cannot remove. `Transfer-Encoding` concerns only this connection and is not forwarded, so the client
+ * would mistake the coded bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
@@ -67,7 +67,9 @@ export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): 
 interface ResponseHead {
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** False if only the end of the connection ends the body, so that a failure of the connection looks the same. */
+  /**
+   * False if the body ends only when the connection ends, so that a failed connection looks like the end of the body.
+   */
   readonly isFramed: boolean;
 }
 
@@ -81,8 +83,8 @@ export interface Stop {
   /** Stops the exchange; only the first reason counts. */
   stop(reason: UpstreamFailure): void;
   /**
-   * Sets the function that is called once when the exchange is stopped later; check `reason` first. Undefined removes
-   * it.
+   * Sets the function that is called once when the exchange is stopped. Check `reason` first, because the exchange may
+   * already have been stopped. Undefined removes the function.
    */
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }

@@ -156,7 +156,7 @@ type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 /** The shape of an error response, for the trace, and the upstream's original message. */
 interface ErrorReading {
   readonly shape: ErrorShape;
-  /** Present with both JSON shapes only. */
+  /** Present only with the two JSON shapes. */
   readonly message?: string;
   /** The second message of a body that has both shapes. */
   readonly otherMessage?: string;

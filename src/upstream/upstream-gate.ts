@@ -8,7 +8,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 /** Permission for one exchange; `leave` returns it once, with the outcome of the exchange. */
 export interface GatePass {
   /**
-   * Releases the place to the next exchange in the queue; from here until `leave`, the exchange is one of this client's
+   * Releases the place to the next exchange in the queue. From then until `leave`, the exchange is one of this client's
    * streams. Call this when the upstream has finished its part and the remaining time depends on the client.
    */
   stream(owner: StreamOwner): void;
@@ -19,8 +19,8 @@ export interface GatePass {
 /** Decides whether an exchange may begin, with one limit and one circuit for plans and passthrough together. */
 export interface UpstreamGate {
   /**
-   * Returns a pass immediately if a place is free, otherwise a promise of one. `signal`, which is called only when
-   * waiting, returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of kind
+   * Returns a pass immediately if a place is free, otherwise a promise of one. `signal` is called only if the exchange
+   * has to wait; it returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of kind
    * `circuit_open`, `shed` or `aborted`.
    */
   enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;

@@ -17,21 +17,24 @@ export interface ProxiedRequest {
 
 /** The callbacks for the events of a proxied request. */
 interface ProxyEvents {
-  /** The request has a socket, which may not be connected yet. `body` is the stream that is piped into it. */
+  /**
+   * Called when the request has a socket, which may not be connected yet. `body` is the stream that is piped into the
+   * request.
+   */
   onRequest(outgoing: ClientRequest, body: Readable): void;
   onResponse(incoming: IncomingMessage): void;
   onError(error: unknown): void;
 }
 
-/** Sends a request on its own connection; the returned function ends request and response. */
+/** Sends a request on its own connection. The returned function ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
 // A property instead of a WeakMap: entries of an old WeakMap survive all minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
- * The request that the library sees instead of the client's, with the gateway's own headers and a harmless URL, so that
- * the library reads no data of the client. `pathRewrite` sets the path.
+ * The request that the library receives instead of the client's. It has the gateway's own headers and a harmless URL,
+ * so that the library reads none of the client's data. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -82,7 +85,7 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // The library ends request and response when this closes, and writes nothing to it.
+    // The library ends the request and the response when this object closes. It writes nothing to it.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
@@ -102,8 +105,8 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
 
 /**
  * Returns the headers in the form that the library expects: repeated headers become lists, which Node writes as one
- * line each, and a name retains the case of its first occurrence. `Host` is the upstream's. The framing is that of the
- * body and is never taken from the headers.
+ * line each, and a name retains the case of its first occurrence. `Host` names the upstream. The framing always follows
+ * the body, never the headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };

@@ -109,7 +109,7 @@ export function sendProxied(
       given.once('error', onError);
       given.once('end', () => {
         if (ended) return undefined;
-        // The connection broke during the upload, so this may be only its end.
+        // The connection broke during the upload, so it may have ended before the response was complete.
         if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));
         finish();
         return received.finish();
