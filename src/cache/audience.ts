@@ -1,15 +1,15 @@
 import type { Principal } from '../model/principal.ts';
 import type { Audience } from './cache-options.ts';
 
-/** Returns true if responses stored for this audience are shared with other callers. */
+/** Returns true if callers can share the responses stored for this audience. */
 export function isShared(audience: string): boolean {
   return !audience.startsWith('caller:');
 }
 
 /**
- * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions; it is undefined
- * if they are unknown. For a demoted operation, an unverified principal or unknown permissions, the audience is only
- * the caller.
+ * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions. It is undefined if the
+ * permissions are unknown. The audience is the caller alone if the operation is demoted, if the principal is
+ * unverified, or if the setting is `permissions` and the permissions are unknown.
  */
 export function audienceOf(
   setting: Audience,
@@ -23,30 +23,43 @@ export function audienceOf(
   return grantsKey === undefined ? own : `permissions:${grantsKey}`;
 }
 
-/** A fetched response: the audience of the principal that fetched it, and its entity tag. */
+/** A fetched response. `caller` is the audience of the principal whose request fetched it. */
 interface FetchedResponse {
   readonly caller: string;
   readonly etag: string;
 }
 
-/** Checks shared audiences by occasionally comparing the responses of different callers. */
+/**
+ * Checks that shared responses do not depend on the caller. For this purpose it occasionally compares the responses
+ * that different callers receive.
+ */
 export interface AudienceGuard {
-  /** Returns true if the operation's responses were found to depend on the caller. This lasts until the process ends. */
+  /**
+   * Returns true if the operation's responses were found to depend on the caller. A demotion lasts until the process
+   * ends.
+   */
   isDemoted(operationId: string): boolean;
-  /** Returns true if this hit on a shared page should be fetched again for the caller and compared. */
+  /**
+   * Returns true if the response to this cache hit should also be fetched for the caller and compared with the stored
+   * response.
+   */
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
-   * Compares the stored response with the caller's own. A difference between two callers demotes the operation. Use it
-   * only for fresh pages: a list that has changed since looks like one that depends on the caller.
+   * Compares the stored response with the caller's own response. A difference between two callers demotes the
+   * operation. Call this only for fresh pages, because a list that has changed in the meantime would look like a list
+   * that depends on the caller.
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
-  /** Stores an operation per caller from now on, because a response showed that it depends on the caller. */
+  /**
+   * Gives each caller separate stored responses of the operation from now on. Call this when a response shows that it
+   * depends on the caller.
+   */
   demote(operationId: string): void;
   /** Returns the ids of the demoted operations. */
   demoted(): readonly string[];
 }
 
-/** Creates the guard. `random` returns 0 ≤ x < 1; `onDemoted` is called once per operation. */
+/** Creates an audience guard. `random` returns 0 ≤ x < 1. `onDemoted` is called once for each demoted operation. */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;
   readonly random: () => number;

@@ -1,6 +1,9 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/** Directives by lower-case name. The value of a directive without an argument is an empty text. */
+/**
+ * Cache directives, keyed by their names in lower case. A directive without an argument has an empty string as its
+ * value.
+ */
 type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
 const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
@@ -19,14 +22,17 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   return directives;
 }
 
-/** Returns the seconds of a directive: the smallest of several values, 0 if invalid (RFC 9111, 4.2.1), undefined if absent. */
+/**
+ * Returns the value of a directive in seconds, or undefined if the directive is absent. An invalid value counts as 0.
+ * If the directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
+ */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
   if (values === undefined) return undefined;
   return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
 }
 
-/** Returns true if a client requests a fresh response and one of its roles allows that (rules, 6). */
+/** Returns true if a client requests a fresh response and has a role that permits this (rules, 6). */
 export function mayBypass(
   request: { readonly cacheControl: string | undefined; readonly pragma: string | undefined },
   roles: Iterable<string>,
@@ -42,6 +48,6 @@ function requestsFresh({ cacheControl, pragma }: { cacheControl: string | undefi
     const directives = cacheDirectives([['cache-control', cacheControl]]);
     return directives.has('no-cache') || directives.has('no-store') || directives.get('max-age')?.[0] === '0';
   }
-  // RFC 9111, 5.4: Pragma counts only without Cache-Control.
+  // Pragma counts only if there is no Cache-Control header (RFC 9111, 5.4).
   return pragma !== undefined && /(?:^|,)\s*no-cache\s*(?:,|$)/i.test(pragma);
 }

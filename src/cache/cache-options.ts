@@ -1,37 +1,42 @@
 import type { Fault } from '../model/fault.ts';
 
-/** The verdict on a response that allows it to be stored (rules, 6). */
+/** The least strict verdict with which a response is stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** The periods in which a page may be used, from the moment it was fetched. */
+/** The periods for which a stored page may be used after it was fetched. */
 export interface Freshness {
-  /** Seconds for which a page is served without a request to the upstream. */
+  /** The number of seconds for which a page is served without a request to the upstream. */
   readonly freshSeconds: number;
-  /** Seconds after that for which it is served while a new one is fetched (RFC 5861, 3). */
+  /**
+   * The number of seconds after the end of freshness during which the page is served while a new one is fetched (RFC 5861, 3).
+   */
   readonly staleWhileRevalidateSeconds: number;
-  /** Seconds after it is no longer fresh for which it is served if the upstream fails (RFC 5861, 4). */
+  /**
+   * The number of seconds after the end of freshness during which the page is served if the upstream fails (RFC 5861,
+   * 4).
+   */
   readonly staleIfErrorSeconds: number;
 }
 
-/** The configuration key `cache:` with every default filled in. */
+/** The value of the configuration key `cache:`, including all defaults. */
 export interface CacheOptions extends Freshness {
-  /** Overrides the mode; undefined leaves the decision to the mode. */
+  /** Overrides the mode. If undefined, the mode decides. */
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** True to send stored responses in gzip form to clients that accept it. */
+  /** True if clients that accept gzip receive stored responses in gzip form. */
   readonly gzip: boolean;
   readonly store: StoreRule;
-  /** True to respect the upstream's `Cache-Control` and `Expires`. */
+  /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size, for all lists or by operation id. Requests without `pageSize` then share an entry
-   * with requests for that size.
+   * The upstream's default page size: one number for all lists, or one per operation id. If it is set, requests without
+   * `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
-  /** Roles whose `no-cache` is honored. */
+  /** The roles whose callers can bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
-  /** The share of hits on shared pages that is compared with the caller's own response, from 0 to 1. */
+  /** The share of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
   readonly sampleShared: number;
 }
 
@@ -56,7 +61,7 @@ export function toCacheOptions(config: Partial<CacheOptions> = {}): CacheOptions
   return { ...DEFAULT_CACHE_OPTIONS, ...config };
 }
 
-/** Returns the configured default page size of an operation, if any. */
+/** Returns the configured default page size of an operation, or undefined if none is configured. */
 export function knownDefaultPageSize(options: CacheOptions, operationId: string): number | undefined {
   const configured = options.defaultPageSize;
   if (typeof configured !== 'object') return configured;
@@ -65,14 +70,17 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
-/** The schema properties of the three durations, for the global key and the key of an operation. */
+/**
+ * The schema properties of the three durations. They are used both in `cache:` and in the cache options of an
+ * operation.
+ */
 const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
   staleWhileRevalidateSeconds: seconds('Seconds after that for which it is served while a new one is fetched.'),
   staleIfErrorSeconds: seconds('Seconds after it is no longer fresh for which it is served if the upstream fails.'),
 };
 
-/** The schema property of the rule that decides what is stored. */
+/** The schema property of `store`. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:
@@ -111,15 +119,18 @@ export const cacheOptionsSchema = {
   },
 };
 
-/** The callers that share a stored page: one caller, callers with equal permissions, or all callers (rules, 6). */
+/**
+ * The callers that share a stored page: only one caller, all callers with the same permissions, or all callers (rules,
+ * 6).
+ */
 export type Audience = 'caller' | 'permissions' | 'public';
 
-/** The configuration key `cache:` of one operation, without defaults. */
+/** The cache configuration of one operation, without defaults. */
 export interface OperationCacheConfig extends Partial<Freshness> {
   readonly enabled?: boolean;
   readonly audience?: Audience;
   readonly store?: StoreRule;
-  /** True if the operator asserts that the upstream's responses do not depend on the caller. */
+  /** True if the operator guarantees that the upstream's responses do not depend on the caller. */
   readonly assumeImpersonal?: boolean;
 }
 
@@ -132,7 +143,10 @@ export interface OperationCacheOptions extends Freshness {
   readonly assumeImpersonal: boolean;
 }
 
-/** Returns the effective cache options of an operation. `byDefault` comes from the contract, `on` from the mode. */
+/**
+ * Returns the effective cache options of an operation. `byDefault` is the contract's setting, and `on` is the mode's
+ * setting.
+ */
 export function toOperationCacheOptions(
   options: CacheOptions,
   operation: { readonly byDefault: boolean; readonly on: boolean },
@@ -151,8 +165,8 @@ export function toOperationCacheOptions(
 }
 
 /**
- * Returns a configuration error if a shared audience gets pages fetched with a caller's own credential, unless the operator
- * asserts with `assumeImpersonal` that this is safe.
+ * Returns a configuration error if several callers would share pages that are fetched with one caller's credential. The
+ * operator can permit this with `assumeImpersonal`.
  */
 export function audienceFault(
   options: OperationCacheOptions,
@@ -168,7 +182,7 @@ export function audienceFault(
   };
 }
 
-/** The JSON Schema of the configuration key `cache:` of one operation. */
+/** The JSON Schema of an operation's cache configuration. */
 export const operationCacheSchema = {
   type: 'object',
   additionalProperties: false,

@@ -3,24 +3,25 @@ import { cacheDirectives, directiveSeconds } from './cache-control.ts';
 import type { Freshness, StoreRule } from './cache-options.ts';
 
 /**
- * The result of validating a response. `skipped`: the check was on but could not be made (a variant without a schema); such
- * a response is never stored. `off`: the check was off.
+ * The result of validating a response. `off` means that the check was off. `skipped` means that the check was on but
+ * the response could not be validated, for example because its variant has no schema. Skipped responses are never
+ * stored.
  */
 export type Validity = 'valid' | 'accepted' | 'violations' | 'skipped' | 'off';
 
-/** The part of an upstream response that decides whether it may be stored. */
+/** The properties of an upstream response that decide whether it may be stored. */
 export interface StoreCandidate {
   readonly status: number;
   readonly headers: HeaderPairs;
-  /** The media type without parameters, lower case. */
+  /** The media type in lower case, without parameters. */
   readonly mediaType: string | undefined;
-  /** True if the body is JSON with the documented envelope (an object, an array or an action list). */
+  /** True if the body is JSON and has the documented envelope (an object, an array or an action list). */
   readonly isEnvelope: boolean;
-  /** True for a body with `error` or `errors` at the top and no documented field. */
+  /** True if the body has `error` or `errors` at the top level and no documented field. */
   readonly hasTopLevelError: boolean;
   readonly validity: Validity;
   readonly options: Freshness & { readonly store: StoreRule; readonly respectUpstream: boolean };
-  /** When the response was received, in epoch milliseconds. */
+  /** The time when the response was received, in epoch milliseconds. */
   readonly receivedAt: number;
 }
 
@@ -36,7 +37,7 @@ type StoreRefusal =
   | 'outer-form'
   | 'upstream-directive';
 
-/** Decides whether a response may be stored (rules, 6). */
+/** Returns whether a response may be stored, and the reason if it may not (rules, 6). */
 export function mayStore(
   candidate: StoreCandidate,
 ): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
@@ -49,7 +50,7 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // Known codings have been removed by now; the content under any other coding is unknown.
+  // Known codings have already been removed. The content of a body with any other coding is unknown.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
@@ -79,12 +80,13 @@ function upstreamForbids({ headers, options, receivedAt }: StoreCandidate): bool
   return freshnessFor(headers, options, receivedAt).freshSeconds <= 0;
 }
 
-/** The maximum freshness from the upstream's headers, in seconds: one day. */
+/** The maximum duration that the upstream's headers can set, in seconds. It is one day. */
 const MAX_SECONDS = 86_400;
 
 /**
- * Returns how long a response may be used. The configured durations apply, unless `respectUpstream` is set and the upstream
- * specifies its own (RFC 9111, 4.2; RFC 5861), which are reduced by its `Age`.
+ * Returns how long a response may be used. By default, the configured durations apply. If `respectUpstream` is set,
+ * durations in the upstream's headers replace them (RFC 9111, 4.2; RFC 5861), and the `Age` header shortens the
+ * upstream's lifetime.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -98,7 +100,7 @@ export function freshnessFor(
     directiveSeconds(directives, 's-maxage') ??
     directiveSeconds(directives, 'max-age') ??
     expiresSeconds(headers, receivedAt);
-  // RFC 9111, 5.2.2.10: s-maxage has the meaning of proxy-revalidate for a shared cache.
+  // For a shared cache, s-maxage implies proxy-revalidate (RFC 9111, 5.2.2.10).
   const mustRevalidate = ['must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
   const stale = (name: string, configured: number) =>
     mustRevalidate ? 0 : Math.min(directiveSeconds(directives, name) ?? configured, MAX_SECONDS);
@@ -110,7 +112,7 @@ export function freshnessFor(
   };
 }
 
-/** Returns the upstream's `Age` in seconds; 0 if it is absent or invalid. */
+/** Returns the upstream's `Age` in seconds, or 0 if the header is absent or invalid. */
 export function upstreamAge(headers: HeaderPairs): number {
   const age = headerValue(headers, 'age')?.trim() ?? '';
   return /^[0-9]{1,10}$/.test(age) ? Number(age) : 0;
@@ -121,6 +123,6 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // RFC 9111, 5.3: an invalid date, especially `0`, is in the past.
+  // An invalid date, especially `0`, counts as a time in the past (RFC 9111, 5.3).
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }

@@ -13,15 +13,15 @@ export interface CacheLookup {
   readonly state: 'fresh' | 'stale' | 'expired';
   readonly entry: StoredPage;
   readonly ageSeconds: number;
-  /** Seconds of remaining freshness; negative afterwards. */
+  /** The remaining freshness in seconds. The number is negative if the page is no longer fresh. */
   readonly ttlSeconds: number;
-  /** True if it may be served while it is refreshed in the background. */
+  /** True if the page may be served while a new one is fetched in the background. */
   readonly mayRevalidate: boolean;
-  /** True if it may be served when the upstream fails. */
+  /** True if the page may be served when the upstream fails. */
   readonly mayServeOnError: boolean;
 }
 
-/** A fetch in progress: the tags of its page, and its order among purges and among other fetches. */
+/** A fetch in progress. `generation` is the number of purges before it began, and `order` numbers the fetches. */
 export interface Fill {
   readonly tags: readonly string[];
   readonly generation: number;
@@ -31,46 +31,56 @@ export interface Fill {
 interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
-  /** The gzip form of the body; undefined until a client accepts it, and if it is not smaller. */
+  /**
+   * The gzip form of the body. Undefined before the first request that accepts gzip, and if compression does not make
+   * the body smaller.
+   */
   readonly gzip?: Buffer;
-  /** The order of the fill that stored it. */
+  /** The order of the fill that stored the entry. */
   readonly order: number;
 }
 
-/** The minimum size for compression in bytes. Smaller bodies fit into one or two packets anyway. */
+/** The size from which bodies are compressed, in bytes. Smaller bodies fit into one or two packets anyway. */
 const MIN_GZIP_BYTES = 1024;
 
-/** The store of list pages. */
+/** The cache of list pages. */
 export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
-  /** Starts a fill; call it before the request to the upstream. */
+  /** Starts a fill. It must be called before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
-   * Stores a page. Returns false if it is too large, one of its tags was purged since the fill began, or a later fill has
-   * already finished.
+   * Stores a page. Returns false if the page is too large, if one of its tags was purged after the fill began, or if a
+   * later fill has already stored a page.
    */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
    * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
-   * undefined. It is also undefined if compression saves nothing, and if `body` is not the stored buffer.
+   * undefined. The method also returns undefined if compression does not make the body smaller, or if `body` is not the
+   * stored buffer.
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
-  /** Removes every page with one of the tags and invalidates fills in progress. Returns the number of removed pages. */
+  /**
+   * Removes all pages that have one of the tags and invalidates their fills in progress. Returns the number of removed
+   * pages.
+   */
   purge(tags: readonly string[]): number;
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Returns a number that grows with every purge. As a part of coalescing keys it prevents joining a fetch older than a write. */
+  /**
+   * Returns a number that grows with every purge. It is part of coalescing keys, so a request that follows a write
+   * cannot join an earlier fetch.
+   */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
-  /** Returns counts of the stored pages by operation and by tag, for operators. Reads every entry. */
+  /** Counts the stored pages by operation and by tag, for operators. It reads every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
 
 /** Compresses a body without blocking the event loop. */
 export type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Creates the cache on top of lru-cache, which tracks sizes and the order of use. Expiry is handled here. */
+/** Creates the cache. The library lru-cache tracks sizes and the order of use, and the code below handles expiry. */
 export function createPageCache(
   options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
   clock: Clock,
@@ -79,7 +89,7 @@ export function createPageCache(
   const index = createTagIndex();
   const generations = createTagGenerations();
   const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
-  // No ttl: in lru-cache, an entry stored when the clock is at 0 never expires.
+  // The library's own ttl is not used, because an entry stored when the clock is at 0 would never expire.
   const pages = new LRUCache<string, Entry>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ bytes }) => bytes,
@@ -90,7 +100,7 @@ export function createPageCache(
     const entry = pages.peek(key);
     const size = (entry?.bytes ?? 0) + bytes.length;
     if (entry?.page !== page || size > maxEntryBytes) return;
-    // The tags of the page do not change, so the old entry must not be disposed of.
+    // The page's tags do not change, so the old entry must not be removed from the tag index.
     pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
@@ -101,7 +111,7 @@ export function createPageCache(
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
-      // After the clock was set back, the age of earlier pages is unknown.
+      // If the clock was set back, the age of the pages stored before that is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
         pages.delete(key);
         return undefined;
@@ -128,7 +138,7 @@ export function createPageCache(
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       const page = toStoredPage(input, tags, clock());
       const bytes = pageBytes(page, key);
-      // Checked here, because lru-cache would remove the existing page. It must survive a refresh that is too large.
+      // The size is checked here, because lru-cache would remove the existing page if the new page is too large.
       if (bytes > maxEntryBytes) return false;
       pages.set(key, { page, bytes, order: fill.order });
       index.add(key, invalidating);
@@ -167,10 +177,13 @@ export function createPageCache(
   };
 }
 
-/** The maximum number of concurrent compressions. Further pages are compressed when they are next requested. */
+/** The maximum number of concurrent compressions. Beyond this limit, a page is compressed on a later request. */
 const MAX_COMPRESSING = 4;
 
-/** Creates a function that compresses each page once and calls back with the result if it is smaller. Errors are ignored. */
+/**
+ * Creates a function that compresses each page once and passes the result to a callback if it is smaller. Errors are
+ * ignored.
+ */
 function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.
   const begun = new WeakSet<StoredPage>();

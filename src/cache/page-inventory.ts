@@ -1,32 +1,32 @@
 import { operationOfKey, type StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/** Counts of a group of stored pages, without targets and callers, which may be personal. */
+/** The counts of a group of stored pages. They contain neither targets nor callers, which may be personal data. */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
-  /** Seconds since the oldest of them was stored. */
+  /** The age of the oldest page in seconds. */
   readonly oldestSeconds: number;
 }
 
-/** The contents of the cache, by operation and by tag. */
+/** An overview of the cache, by operation and by tag. */
 export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly maxBytes: number;
   readonly operations: readonly (StoredPages & { readonly operation: string; readonly fresh: number })[];
-  /** The tags with the most pages, at most `limit`. */
+  /** The tags with the most pages. The list contains at most `limit` tags. */
   readonly tags: readonly (StoredPages & { readonly tag: string })[];
-  /** Number of tags that contain the requested text. */
+  /** The number of tags that contain the requested text. */
   readonly matchingTags: number;
 }
 
-/** Selects the tags of an inventory. */
+/** Selects the tags in an inventory. */
 export interface InventoryQuery {
-  /** Only tags that contain this text. */
+  /** Only tags that contain this text are listed. */
   readonly text: string;
   readonly limit: number;
 }
 
-/** The data of an inventory: the pages by key, and the keys by tag. */
+/** The data from which an inventory is created: the pages by key, and the keys by tag. */
 interface InventorySource {
   readonly pages: Iterable<readonly [key: string, entry: Entry]>;
   readonly peek: (key: string) => Entry | undefined;

@@ -6,19 +6,22 @@ export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }
 
-/** Returns the strong entity tag of the gzip form of a body, which is another representation (RFC 9110, 8.8.3.3). */
+/**
+ * Returns the strong entity tag of a body's gzip form, given the entity tag of the plain form. The two forms are
+ * different representations (RFC 9110, 8.8.3.3).
+ */
 export function gzipEtag(etag: string): string {
   return `${etag.slice(0, -1)}-gzip"`;
 }
 
-/** The maximum length of `If-None-Match`; a longer one is ignored. */
+/** The maximum length of an `If-None-Match` header. Longer headers are ignored. */
 const MAX_CHARACTERS = 8192;
 
-// RFC 9110, 8.8.3: opaque tags may contain commas but no escapes. No two runs of spaces are adjacent, so matching takes
-// linear time.
+// An opaque tag may contain commas but no escapes (RFC 9110, 8.8.3). The pattern has no two adjacent runs of spaces, so
+// matching takes linear time.
 const MEMBER = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** Returns true if `If-None-Match` is `*` or lists the entity tag, by weak comparison (RFC 9110, 13.1.2). */
+/** Returns true if `If-None-Match` is `*` or contains the entity tag. The comparison is weak (RFC 9110, 13.1.2). */
 export function notModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.length > MAX_CHARACTERS) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -37,8 +40,8 @@ const MAX_TEXTS = 200;
 const CODING = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
 /**
- * Creates a function that returns true if `Accept-Encoding` accepts gzip (RFC 9110, 12.5.3): by name or by `*`, with a
- * weight above 0. Results are cached, because clients send few distinct values.
+ * Creates a function that returns true if an `Accept-Encoding` header accepts gzip, either by name or with `*`, and
+ * with a weight above 0 (RFC 9110, 12.5.3). The function caches its results, because clients send few distinct values.
  */
 export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
   const accepts = boundedMemo(MAX_TEXTS, readsGzip);

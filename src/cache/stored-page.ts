@@ -4,37 +4,43 @@ import type { Freshness } from './cache-options.ts';
 import { etagOf } from './representation.ts';
 import type { Validity } from './may-store.ts';
 
-/** A response that is to be stored. */
+/** A response to store. */
 export interface StoredPageInput {
-  /** The response's headers; only those on an allowlist are stored. */
+  /** The headers of the response. Only the headers on an allowlist are stored. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
-  /** The strong entity tag of the body, if it is already known. */
+  /** The strong entity tag of the body, if already known. */
   readonly etag?: string;
   readonly freshness: Freshness;
-  /** Tags from the response (`node:5`), in addition to those of the fill. */
+  /** Additional tags that come from the response, such as `node:5`. */
   readonly tags?: readonly string[];
   readonly pageCount?: number;
   readonly carriesPrivate: boolean;
   readonly validity: Validity;
-  /** The audience of the one principal whose credential fetched it; undefined for a service credential. */
+  /**
+   * The audience of the principal whose credential was used to fetch the page. Undefined if a service credential was
+   * used.
+   */
   readonly filledBy?: string;
-  /** The upstream's own `Age`, in seconds. */
+  /** The value of the upstream's `Age` header, in seconds. */
   readonly ageSeconds?: number;
 }
 
-/** A page in the cache. It is frozen and shared by all requests that are served from it, so its body must not be changed. */
+/**
+ * A page in the cache. All requests that are served from the cache share it. The object is frozen, and its body must
+ * not be changed.
+ */
 export interface StoredPage {
   readonly status: 200;
   readonly headers: HeaderPairs;
   readonly body: Buffer;
   readonly etag: string;
-  /** Epoch milliseconds, like all instants here. */
+  /** The time when the page was stored, in epoch milliseconds. The other times of a page have the same unit. */
   readonly storedAt: number;
   readonly freshUntilAt: number;
-  /** Until then the page may be served while a new one is fetched. */
+  /** The time until which the page may be served while a new one is fetched. */
   readonly staleUntilAt: number;
-  /** Until then the page may be served if the upstream fails. */
+  /** The time until which the page may be served if the upstream fails. */
   readonly errorUntilAt: number;
   readonly initialAgeSeconds: number;
   readonly tags: readonly string[];
@@ -44,7 +50,9 @@ export interface StoredPage {
   readonly filledBy: string | undefined;
 }
 
-/** Creates a page from a fetched response. The body is copied, so that the page does not retain a larger buffer. */
+/**
+ * Creates a page from a fetched response. The body is copied, so that the page does not keep a larger buffer in memory.
+ */
 export function toStoredPage(input: StoredPageInput, tags: readonly string[], storedAt: number): StoredPage {
   const { freshSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = input.freshness;
   const freshUntilAt = storedAt + freshSeconds * 1000;
@@ -68,7 +76,10 @@ export function toStoredPage(input: StoredPageInput, tags: readonly string[], st
   });
 }
 
-/** Returns the approximate size of a page in memory in bytes, including its key and its entries in the tag index. */
+/**
+ * Returns the approximate size of a page in memory, in bytes. The size includes the key and the entries in the tag
+ * index.
+ */
 export function pageBytes(page: StoredPage, key: string): number {
   let bytes = 512 + key.length * 2 + page.body.length;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
@@ -81,27 +92,27 @@ export function ageSeconds(page: StoredPage, now: number): number {
   return page.initialAgeSeconds + Math.max(0, Math.floor((now - page.storedAt) / 1000));
 }
 
-/** The outcome of the cache for one request. */
+/** How the cache served a request. */
 export type CacheOutcome =
-  /** `ttlSeconds` is negative when the page was served stale. */
+  /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
-      /** The upstream's status, if the client received a different one. */
+      /** The status of the upstream's response, if the client received a different status. */
       readonly upstreamStatus?: number;
       readonly stored?: boolean;
-      /** True if the response came from another request's exchange. */
+      /** True if the response came from the exchange of another request. */
       readonly collapsed?: boolean;
-      /** Set if a stored page was served after all. */
+      /** The remaining freshness of the stored page that was served instead of the upstream's response. */
       readonly ttlSeconds?: number;
-      /** A short token with details, for example `stale-if-error`. */
+      /** A short token that adds a detail, such as `stale-if-error`. */
       readonly detail?: string;
     };
 
 const MAX_TEXTS = 64;
 
-// Few different values occur, and Node writes a flat string faster than a concatenated one.
+// Few different values occur, so the memo stays small. Node writes a flat string faster than a concatenated one.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */
@@ -116,36 +127,44 @@ export function cacheStatus(outcome: CacheOutcome): string {
   return parts.join('; ');
 }
 
-// An allowlist, because an unknown header may identify the caller.
+// This is an allowlist, because an unknown header may identify the caller.
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
-/** Returns the headers that are stored with a page. A miss sends the same ones, so that hit and miss look the same. */
+/**
+ * Returns the headers that are stored with a page. Responses that were not served from the cache contain the same
+ * headers, so that clients cannot tell hits from misses.
+ */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));
 }
 
-/** The headers for pages that the gateway may store: clients may store them privately and must revalidate (rules, 6). */
+/**
+ * The cache headers of pages that the gateway may store. Clients may store these pages privately but must revalidate
+ * them (rules, 6).
+ */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
-  // Stored pages have a gzip form.
+  // A stored page can also be sent in gzip form.
   ['Vary', 'Accept-Encoding'],
 ];
 
-/** The parts that distinguish stored pages (rules, 6). */
+/** The parts of a cache key (rules, 6). */
 export interface CacheKeyParts {
   readonly contractVersion: string;
   readonly operationId: string;
   readonly audience: string;
-  /** The exact target of the request to the upstream. */
+  /** The target of the upstream request, unchanged. */
   readonly upstreamTarget: string;
 }
 
-/** Returns the key of a page: one line per part. Parts cannot contain line breaks, so keys are unambiguous. */
+/**
+ * Returns the cache key of a page, with one part per line. Parts cannot contain line breaks, so keys are unambiguous.
+ */
 export function cacheKey({ contractVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
   return `${contractVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;
 }
 
-/** Returns the operation id in a key. */
+/** Returns the operation id in a cache key. */
 export function operationOfKey(key: string): string {
   return key.split('\n', 2)[1] ?? '';
 }

@@ -1,28 +1,31 @@
 import type { ItemsAt } from '../model/operation.ts';
 
 /**
- * Returns the tag of one resource. Ids above 2^53 are rounded as `JSON.parse` rounds them: two resources may share a
- * tag, but a purge never misses a page.
+ * Returns the tag of one resource. Ids above 2^53 are rounded in the same way as by `JSON.parse`. Two resources may
+ * therefore share a tag, but a purge never misses a page.
  */
 export function tagOf(kind: string, id: string | number): string {
-  // The usual ids, whose text is the number itself.
+  // For a safe integer, no rounding is needed.
   if (typeof id === 'number' && id >= 0 && Number.isSafeInteger(id)) return `${kind}:${id}`;
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
 }
 
-/** Returns the tag of pages that may show any resource of a kind. Purging it purges all pages of that kind. */
+/** Returns the tag for pages that may contain any resource of a kind. Purging this tag purges all pages of the kind. */
 function wildcardOf(kind: string): string {
   return `${kind}:*`;
 }
 
-/** Returns the kind of a tag (`node` of `node:5`); undefined for tags without one. */
+/** Returns the kind in a tag (`node` in `node:5`), or undefined for tags without a kind. */
 function kindOf(tag: string): string | undefined {
   const colon = tag.indexOf(':');
   return colon > 0 ? tag.slice(0, colon) : undefined;
 }
 
-/** Inserts path parameters into the contract's tag templates (`node:{nodeId}`). A missing parameter results in the wildcard. */
+/**
+ * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`. If a parameter is missing, the
+ * tag becomes the wildcard of its kind.
+ */
 export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
   return templates.map((template) => {
     const [, kind, name] = /^([^:{}]+):\{([^{}]+)\}$/.exec(template) ?? [];
@@ -35,12 +38,13 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
   return Object.hasOwn(parameters, name) ? (parameters[name] ?? '*') : '*';
 }
 
-/** The maximum number of items of one page that get their own tags. */
+/** The maximum number of items on a page for which the page gets individual tags. */
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page (`node:5`), so that a write to one of them purges the page. A page with an item of
- * unknown id, or with too many items, gets the wildcard of the kind, which every purge of that kind affects.
+ * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. A
+ * page that has too many items, or an item with an unknown id, gets the wildcard of the kind instead. Every purge of
+ * that kind affects the wildcard.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -64,10 +68,13 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-// An internal tag that means "everything of this kind was purged".
+// This internal tag means that everything of this kind was purged.
 const wholeKind = (kind: string) => `${kind}:**`;
 
-/** Returns all tags affected by a purge: the tags, the wildcards of their kinds, and whole kinds if a wildcard is purged. */
+/**
+ * Returns all tags that a purge affects: the given tags, the wildcards of their kinds, and the whole kinds whose
+ * wildcards are given.
+ */
 export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const tag of tags) {
@@ -80,7 +87,7 @@ export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   return reached;
 }
 
-/** Returns the tags whose purge invalidates a page with these tags. */
+/** Returns the tags that invalidate a page with the given tags when they are purged. */
 export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
   const invalidating = new Set<string>();
   for (const tag of tags) {
@@ -91,15 +98,15 @@ export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
   return invalidating;
 }
 
-/** The keys of stored pages by tag. */
+/** An index that maps tags to the keys of stored pages. */
 export interface TagIndex {
   add(key: string, tags: Iterable<string>): void;
   remove(key: string, tags: Iterable<string>): void;
   keysOf(tag: string): readonly string[];
   clear(): void;
-  /** Returns every tag with its number of keys. */
+  /** Returns all tags, each with its number of keys. */
   counts(): Iterable<readonly [tag: string, keys: number]>;
-  /** The number of different tags. */
+  /** The number of distinct tags. */
   readonly size: number;
 }
 

@@ -9,27 +9,31 @@ import { createAcceptsGzip } from '../cache/representation.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 
-/** The readiness of the gateway, with the reasons if it is not ready. */
+/** The readiness of the gateway. If the gateway is not ready, the reasons are included. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
 }
 
-/** Services of the admin side. */
+/** The services that the admin side uses. */
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
-  /** Purges the stored responses with these tags, or all responses, and returns the number purged. */
+  /**
+   * Purges the stored responses that have one of these tags, or all responses. Returns the number of purged responses.
+   */
   readonly purge: (tags: readonly string[] | 'all') => number;
-  /** The console, served under `/console`; undefined if there is none. */
+  /** The console, which is served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
   readonly logger: Logger;
 }
 
 const compress = promisify(gzip);
 
-/** Creates the Express app of the admin side: health, metrics, purge and console (rules, 12). */
+/**
+ * Creates the Express app of the admin side, which serves health checks, metrics, purges and the console (rules, 12).
+ */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
@@ -54,7 +58,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.get('/metrics', async (req, res) => {
     const text = await services.metrics.exposition();
     res.set({ 'Content-Type': services.metrics.contentType, Vary: 'Accept-Encoding' });
-    // Metric names are repeated on every line, so compression makes a scrape about twenty times smaller. It runs on
+    // Every line repeats the metric's name, so compression makes the response about twenty times smaller. It runs on
     // another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
@@ -78,8 +82,8 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs the requests of operators: changes and refusals always, pages and scrapes at level `debug`. The library would log the
- * token and the query, so its serializers return nothing.
+ * Logs operators' requests. Changes and refusals are always logged. Page views and metric scrapes are logged at level
+ * `debug`. The serializers return nothing, because the library would otherwise log the token and the query.
  */
 function logRequests(logger: Logger): RequestHandler {
   return pinoHttp({
@@ -111,7 +115,7 @@ function purge(services: AdminAppServices): RequestHandler {
   };
 }
 
-/** Logs errors; Express's default handler would send them to the client. */
+/** Logs errors. Express's default handler would send them to the client. */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;

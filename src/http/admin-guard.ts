@@ -8,37 +8,39 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
-/** Options that control access to the admin side, except for health and metrics. */
+/** Options for access control on the admin side. Health checks and metrics are not controlled by them. */
 export interface AdminGuardOptions {
-  /** True when the admin side listens on loopback only. */
+  /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
   readonly token: string | undefined;
-  /** The clock for the limit of failed attempts. Defaults to the system clock. */
+  /** The clock that is used to limit failed attempts. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * The limit of wrong tokens per address. Beyond it, the correct token must wait too, unless it was used there recently.
+ * The limit on wrong tokens from one address. After the limit is reached, even a client with the correct token must
+ * wait, unless that address used the token recently.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an operator's address is stored, so that other clients behind the same proxy cannot lock the operator out.
+ * How long the address of a successful operator is remembered. Other clients behind the same proxy then cannot lock out
+ * the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Two challenges, so that a browser that supports only `Basic` asks for a password. The password is the token; any name
- * works.
+ * Two challenges are sent, because some browsers ask for a password only for `Basic`. The operator enters the token as
+ * the password, and any user name.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls the access of operators (rules, 12). A token is required if one is set or if the admin side is not on
- * loopback. Without a token, the Host header must be a loopback name, so that a page of another site in the operator's
- * browser has no access (DNS rebinding, CSRF).
+ * Controls operators' access (rules, 12). A token is required if a token is configured or if the admin side does not
+ * listen on loopback. Otherwise, the Host header must contain a loopback name, so that a page of another site has no
+ * access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
@@ -85,7 +87,10 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined;
 }
 
-/** Compares digests, so that the duration reveals neither the length of a text nor the position of a difference. */
+/**
+ * Compares two texts by their digests, so that the duration reveals neither their lengths nor the position of the first
+ * difference.
+ */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
 }
@@ -94,11 +99,11 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The token and the address of an operator's request. */
+/** The token and the client address in an operator's request. */
 interface AdminAttempt {
-  /** Undefined if the request has no credential, or empty if the credential is malformed. */
+  /** Undefined if the request has no credential. Empty if the credential is malformed. */
   readonly token: string | undefined;
-  /** The address of the peer, or its network for IPv6. */
+  /** The address of the client. For IPv6, this is the client's network. */
   readonly from: string;
 }
 
@@ -109,8 +114,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send
- * it.
+ * Returns the token and the address of a request. The token is sent either as `Bearer TOKEN`, or as `Basic` with any
+ * name and with the token as the password. Browsers use the second form.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;

@@ -9,24 +9,30 @@ import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/client-text.ts';
 import { randomId, traceContext } from '../telemetry/trace-context.ts';
 
-/** Limits on request targets, and the public address of the gateway. */
+/** Options for reading requests: the limits on targets, and the gateway's public address. */
 export interface ArrivalOptions {
   readonly maxTargetBytes: number;
-  /** A prefix that clients put before `/services/v2/…`, for example `/qa`, or an empty string. */
+  /** The prefix in front of `/services/v2/…` in the targets of clients, such as `/qa`, or an empty string. */
   readonly publicBasePath: string;
-  /** The configured scheme and host of the public side. Undefined if those sent by each client are used. */
+  /**
+   * The configured scheme and host of the public side. If undefined, the gateway uses the scheme and host that each
+   * client sends.
+   */
   readonly publicOrigin: PublicOrigin | undefined;
-  /** Addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
+  /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
   readonly clock: Clock;
 }
 
-/** Returns the id of a request for logs and responses: the client's own id if it is safe, otherwise a new one. */
+/**
+ * Returns the request id for logs and responses. This is the id that the client sent if it is safe to log, and
+ * otherwise a new one.
+ */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomId();
 }
 
-/** Creates the function that reads requests. */
+/** Creates the function that turns Node's requests into arrivals. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
   const readHeaders = createHeaderReader();
   const setup: ArrivalSetup = { ...options, isTrusted: proxyAddress.compile([...options.trustedProxies]) };
@@ -38,8 +44,8 @@ interface ArrivalSetup extends ArrivalOptions {
 }
 
 /**
- * A request on the public side. Values that take work to compute are computed on first use, because a request that is
- * served from the cache needs few of them.
+ * A request on the public side. Expensive values are computed on first use, because a request that is served from the
+ * cache needs only a few of them.
  */
 export class HttpArrival implements Arrival {
   readonly method: string;
@@ -57,7 +63,8 @@ export class HttpArrival implements Arrival {
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
   /**
-   * Read immediately, because a closed socket no longer has an address and work may continue after the client has disconnected.
+   * The client's address. It is read at once, because a closed socket no longer has an address, and the request may
+   * still be in progress after the client has disconnected.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
@@ -81,7 +88,10 @@ export class HttpArrival implements Arrival {
     this.#peerAddress = request.socket.remoteAddress ?? '';
   }
 
-  /** Throws 417 for an expectation that cannot be met (RFC 9110 §10.1.1). Node has already handled `100-continue`. */
+  /**
+   * Throws 417 if the `Expect` header contains an unsupported expectation (RFC 9110 §10.1.1). Node has already handled
+   * `100-continue`.
+   */
   checkExpectation(): void {
     const { expect } = this.#headers;
     if (expect === undefined || expect.trim().toLowerCase() === '100-continue') return;
@@ -152,7 +162,7 @@ interface TargetParts {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Throws 400, 404 or 414 for a target that is refused in every mode (rules, 1). */
+/** Parses a target. Throws 400, 404 or 414 if the target is refused in every mode (rules, 1). */
 function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOptions): TargetParts {
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);
@@ -179,7 +189,7 @@ function withoutBasePath(target: string, basePath: string): string {
   });
 }
 
-/** The request headers that the gateway itself reads. Repeated headers are joined as described in RFC 9110 §5.3. */
+/** The request headers that the gateway itself reads. A repeated header is joined into one value (RFC 9110 §5.3). */
 interface RequestHeaders {
   authorization: string | undefined;
   ifNoneMatch: string | undefined;
@@ -206,15 +216,17 @@ const HEADERS: ReadonlyMap<string, keyof RequestHeaders> = new Map<string, keyof
   ['x-auth-token', 'authToken'],
 ]);
 const MAX_SPELLINGS = 500;
-// No name in `HEADERS` is longer.
+// No name in `HEADERS` is longer than this.
 const MAX_NAME = 40;
 
 /**
- * Creates a function that reads raw headers, a list of alternating names and values. It reads each name once and avoids
- * building the object of all headers that Node creates (bench/micro/stages/read-headers.ts).
+ * Creates a function that reads raw headers. Raw headers are a list in which names and values alternate. The function
+ * looks at each name once. It does not use Node's `headers` object, which takes longer to build
+ * (bench/micro/stages/read-headers.ts).
  */
 export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
-  // Clients use only a few spellings of each name, and converting a name to lower case takes longer than finding it.
+  // Clients use only a few spellings of each name. Finding a spelling in a map is faster than converting it to lower
+  // case.
   const headerOf = boundedMemo(MAX_SPELLINGS, (name: string) => HEADERS.get(name.toLowerCase()) ?? 'other');
   return (rawHeaders) => {
     const found: RequestHeaders = {

@@ -5,7 +5,7 @@ import { headersTooLarge, parserFault, type ParserError, requestHeadFault, reque
 import { requestIdOf } from './arrival.ts';
 import { writeRefusal } from './refusal.ts';
 
-/** Options shared by all connections of a listener. */
+/** The options that all connections of a listener share. */
 export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** Called for every request that is refused before it reaches the application. */
@@ -16,8 +16,9 @@ const CR = 13;
 const LF = 10;
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time. Bytes after a refused
- * message or after the last one are not read. A refusal waits until the responses to earlier requests are written.
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time. After a refused message, or
+ * after the connection's last message, no more bytes are read. A refusal is written after the responses to earlier
+ * requests.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,16 +27,16 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
+  /** The part of a message to which the next byte belongs: a request line, the rest of a head, or a body. */
   #part: 'line' | 'head' | 'body' = 'line';
-  /** The start of an incomplete request line. */
+  /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** The number of bytes of the next blank line, CR LF CR LF, that have been received. With 4, it is complete. */
+  /** The number of bytes received so far of the next blank line (CR LF CR LF). The blank line is complete at 4. */
   #blankLine = 0;
-  /** The remaining bytes of a body with a Content-Length; undefined for a chunked body. */
+  /** The number of body bytes still to come. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
-  /** True if the latest request has not been passed to the application yet. */
+  /** True if a request has begun but has not been passed to the application yet. */
   #begun = false;
   #closing = false;
   #refused = false;
@@ -51,12 +52,12 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // With the read buffer, only bytes that were put back are emitted.
+    // Bytes that are read into the shared buffer do not emit `data`. Only bytes that were put back do.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
 
-  /** Receives a request whose head the parser has read. */
+  /** Receives a request after the parser has read its head. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const earlier = this.#latest?.response;
     this.#previous = earlier?.writableFinished === false ? earlier : undefined;
@@ -67,17 +68,18 @@ export class Connection {
     else this.#begun = true;
   }
 
-  /** Handles an error of Node's parser or timeouts. */
+  /** Handles an error from Node's parser or from one of its timeouts. */
   failed(cause: ParserError): void {
     const fault = parserFault(cause);
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
-    // Node's parser reports this for bytes after a message with Connection: close.
+    // The parser reports this code if bytes follow a message with Connection: close.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
     else this.#refuse(fault);
   }
 
   /**
-   * Ends the connection with the response to the latest request, or with the next response if that head has been sent.
+   * Closes the connection after the response to the latest request. If the head of that response has already been sent,
+   * the connection is closed after the next response instead.
    */
   closeSoon(): void {
     this.#closing = true;
@@ -85,12 +87,12 @@ export class Connection {
     if (response !== undefined && !response.headersSent) response.shouldKeepAlive = false;
   }
 
-  /** True if no request has begun and no response is pending. */
+  /** True if no request is being received and no response is pending. */
   get idle(): boolean {
     return this.#part === 'line' && this.#line === undefined && (this.#latest?.response.writableFinished ?? true);
   }
 
-  /** Ends an idle connection. */
+  /** Closes an idle connection. */
   end(): void {
     this.#socket.destroySoon();
   }
@@ -98,7 +100,7 @@ export class Connection {
   #take(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.#refused) {
-      // Node pauses a connection whose client does not read the responses.
+      // Node pauses a connection if its client does not read the responses.
       if (this.#socket.isPaused()) {
         this.#socket.unshift(Buffer.from(chunk.subarray(at)));
         return;
@@ -110,7 +112,7 @@ export class Connection {
   }
 
   #takeLine(chunk: Buffer, at: number): number {
-    // RFC 9112, 9.6: bytes after the last request are not read.
+    // Bytes after the last request are not read (RFC 9112, 9.6).
     if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
     const lf = chunk.indexOf(LF, at);
     if (lf < 0) {
@@ -125,7 +127,7 @@ export class Connection {
     const from = this.#line === undefined ? at : 0;
     const to = this.#line === undefined ? lf : line.length;
     this.#line = undefined;
-    // RFC 9112, 2.2: one blank line before a request is accepted.
+    // One blank line before a request line is allowed (RFC 9112, 2.2).
     if (to - from === 1 && line[from] === CR && !this.#skippedBlankLine) {
       this.#skippedBlankLine = true;
       this.#parse(chunk.subarray(at, lf + 1));
@@ -145,8 +147,8 @@ export class Connection {
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
     const end = this.#pastBlankLine(chunk, searchFrom);
     this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // The parser refuses some heads only after it has emitted the request, so the application receives the request
-    // here.
+    // The parser refuses some heads only after it has emitted the request, so the request is passed to the application
+    // only now.
     if (this.#begun && !this.#refused) this.#dispatch();
     if (this.#blankLine !== 4 || this.#endMessage()) return end;
     this.#part = 'body';
@@ -161,7 +163,7 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line, but not every blank line ends it, so the parser decides.
+    // A chunked body ends with a blank line. It may also contain blank lines, so the parser decides where it ends.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -172,14 +174,14 @@ export class Connection {
     return end;
   }
 
-  /** Returns whether the latest message is complete, so that a request line comes next. */
+  /** Returns whether the latest message is complete. If it is, a request line comes next. */
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
     return true;
   }
 
-  /** Returns the index after the next blank line, which may have started in an earlier chunk. */
+  /** Returns the index after the next blank line. The blank line may have started in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
     let found = this.#blankLine === 4 ? 0 : this.#blankLine;
     let at = from;
@@ -202,7 +204,7 @@ export class Connection {
     if (this.#refused) return;
     this.#refused = true;
     const latest = this.#latest;
-    // The refused message is either the latest request or a later message.
+    // The refused message is either the latest request, if it is incomplete, or a later message.
     const own = latest?.request.complete === false ? latest : undefined;
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
@@ -214,20 +216,20 @@ export class Connection {
 }
 
 /**
- * The buffer that all connections read into. One is enough, because the bytes of a read are parsed before the next read,
- * and the parser copies those of a body.
+ * The buffer into which all connections read. They can share it, because each chunk is parsed before the next one is
+ * read, and because the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The internals of a socket that the option `onread` of `net.Socket` sets. */
+/** The internal properties that `net.Socket` sets for its option `onread`. */
 interface BufferedSocket extends Record<symbol, unknown> {
   readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
 }
 
 /**
- * Makes a socket read into the read buffer. By default, Node allocates 64 KiB for each read, and only sockets that
- * connect to a server have the option `onread`, which prevents that. A socket without these internals, such as one with
- * TLS, reads as usual.
+ * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The option `onread`
+ * prevents this, but it exists only for sockets that connect to a server. A socket without these internal properties,
+ * such as a TLS socket, reads as usual.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   const own = Object.getOwnPropertySymbols(socket);
@@ -240,7 +242,7 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
   internals._handle.useUserBuffer(READ_BUFFER);
 }
 
-/** Makes a server receive its requests through connections. Returns the open ones. */
+/** Makes a server receive its requests through `Connection`. Returns the set of open connections. */
 export function attachConnections(
   server: Server,
   app: RequestListener,
@@ -252,7 +254,7 @@ export function attachConnections(
     bySocket.get(request.socket)?.begin(request, response);
   };
   server.on('request', received);
-  // Node would respond to expectations other than 100-continue with an empty 417.
+  // For expectations other than 100-continue, Node would send an empty 417 response.
   server.on('checkExpectation', received);
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, app, options);
@@ -268,7 +270,7 @@ export function attachConnections(
   return connections;
 }
 
-/** Returns whether the operating system has received a complete response. */
+/** Returns whether the operating system has received the complete response. */
 export function isSent(res: ServerResponse): boolean {
   return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
 }

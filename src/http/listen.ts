@@ -12,17 +12,17 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly headersTimeoutSeconds: number;
 }
 
-/** A server that is not listening yet, with its open connections. */
+/** A server with its open connections. It is not listening yet. */
 export interface ListenerServer {
   readonly server: Server;
   readonly connections: ReadonlySet<Connection>;
 }
 
-/** The waiting times of a listener that is closing, in milliseconds. */
+/** The time limits for closing a listener, in milliseconds. */
 interface Grace {
-  /** The time allowed for requests in flight. The remaining connections are then destroyed. */
+  /** The time allowed for requests in flight. After that, the remaining connections are destroyed. */
   readonly finishMs: number;
-  /** The time allowed for a request that may be in transit on an idle connection. */
+  /** The time for which an idle connection stays open, because a request may already be on its way. */
   readonly idleMs?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Listener {
   /** The address of the listener, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
-   * Accepts no new connection. Each open connection ends with the response to its latest or its next request. Idle
+   * Stops accepting connections. Each open connection is closed after the response to its latest or next request. Idle
    * connections are closed after `idleMs`.
    */
   close(grace: Grace): Promise<void>;
@@ -40,27 +40,29 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server of an application without listening yet. */
+/** Creates the server of an application. The server is not listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const server = createServer({
     keepAlive: true,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
     headersTimeout: options.headersTimeoutSeconds * 1000,
     requestTimeout: options.requestTimeoutSeconds * 1000,
-    // By default, Node checks for slow requests only every 30 s, even if their time limits are shorter.
+    // By default, Node checks for slow requests only every 30 s, even if the configured time limits are shorter.
     connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: options.maxHeaderBytes,
-    // RFC 9112, 6.3: an ambiguous request is refused.
+    // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
     insecureHTTPParser: false,
-    // Node would refuse the request with an empty 400, which would not be counted.
+    // The gateway refuses requests without a Host header itself. Node would send an empty 400 response that is not
+    // counted.
     requireHostHeader: false,
-    // A request without a body then has a stream that has already ended. Reading it to its end takes time.
+    // With this option, the stream of a request without a body has already ended. Reading such a stream to its end
+    // would take time.
     optimizeEmptyRequests: true,
   });
   return { server, connections: attachConnections(server, app, options) };
 }
 
-/** Starts listening. Rejects with the system error, for example EADDRINUSE. */
+/** Starts listening. Rejects with the system error, such as EADDRINUSE. */
 export async function listen(
   { server, connections }: ListenerServer,
   { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
@@ -78,7 +80,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** Longer than a request takes to arrive. */
+/** The default of `idleMs`. A request takes less time than this to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -88,8 +90,7 @@ async function closeServer(
 ): Promise<void> {
   for (const connection of connections) connection.closeSoon();
   await acceptPending(server, connections, finishMs);
-  // The `close` method of an HTTP server immediately destroys idle connections, including those with requests in
-  // transit.
+  // The `close` method of an HTTP server would immediately destroy idle connections, even if a request is on its way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
   const idleSince = new Map<Connection, number>();
@@ -105,17 +106,15 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // Stops the timer that checks for slow requests.
+  // This stops the timer that checks for slow requests.
   server.close();
 }
 
 const ACCEPT_MS = 2000;
 
-/**
- * Accepts clients that the system has already connected, because closing the listener would reset their connections.
- */
+/** Accepts the connections that the operating system has already established. Closing the listener would reset them. */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // The time is limited because a load balancer may continue to open new connections.
+  // The time is limited, because a load balancer may keep opening connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const onConnection = () => {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 
 /*
- * Refuses messages that another server could read differently, before the application receives them, on both sides of
- * the gateway. Node's parser refuses most of them; the others are refused here.
+ * This module refuses messages that another server could interpret differently. It does so on both sides of the
+ * gateway, before the application receives the message. Node's parser already refuses most of these messages.
  */
 
 const SPACE = 0x20;
@@ -12,17 +12,18 @@ const CONNECT = Buffer.from('CONNECT ');
 const VERSION = Buffer.from('HTTP/1.');
 const OTHER_VERSION = /^\S+ \S+ HTTP\/\d+(?:\.\d+)?\r$/;
 
-/** Bytes that a token may contain (RFC 9110, 5.6.2): 1 at the index of each. */
+/** The bytes that a token may contain (RFC 9110, 5.6.2). The value at the index of each such byte is 1. */
 const TOKEN = new Uint8Array(256);
 for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the refusal of the request line in `bytes`, from the index `from` up to but not including its LF at the index
- * `to`. Returns undefined if the line is valid. It reads the bytes directly, which avoids creating a string for each line.
+ * Returns the refusal of a request line, or undefined if the line is valid. The line is in `bytes`, from the index
+ * `from` to the index `to` of its LF. The function reads the bytes directly, so that no string is created for each
+ * line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
-  // The gateway is not a forward proxy, and Node would end the connection without a response.
+  // The gateway is not a forward proxy. Node would end the connection without a response.
   if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
   if (isRequestLine(bytes, from, to)) return undefined;
   return malformed(
@@ -32,7 +33,10 @@ export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): Ga
   );
 }
 
-/** RFC 9112, 3: a method, a target and a version, separated by single spaces, and the CR before the LF. */
+/**
+ * Returns whether a line is a request line: a method, a target and a version, separated by single spaces, with a CR
+ * before the LF (RFC 9112, 3).
+ */
 function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
   let at = from;
   while (at < to && TOKEN[bytes[at] ?? 0] === 1) at += 1;
@@ -51,7 +55,7 @@ function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
   );
 }
 
-// Tab, LF, vertical tab, form feed and CR separate the parts for some servers.
+// Some servers also treat tab, LF, vertical tab, form feed, CR and the no-break space as separators.
 const isSpace = (byte: number) => byte === SPACE || (byte >= 9 && byte <= 13) || byte === NO_BREAK_SPACE;
 
 function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
@@ -62,7 +66,8 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// RFC 3986, 3.2.2: a name, an IPv4 address or an IPv6 address, with an optional port. Empty if the target has no host.
+// A name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). An empty host is allowed,
+// because the target may not have a host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Returns the refusal of a request head that Node's parser has accepted, or undefined if the head is valid. */
@@ -70,20 +75,20 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // The length is compared first, because that is much faster than converting the name to lower case.
+    // The lengths are compared first, because this is much faster than converting the name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      // Node uses the first Host header, but another server may use the last.
+      // Node uses the first Host header. Another server may use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
       // The host is written into addresses in responses.
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name.length === 13 && name.toLowerCase() === 'authorization') {
       credentials += 1;
-      // Only the first credential would be checked here, but the upstream could use another one.
+      // Portico would check only the first credential, but the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      // RFC 9112, 6.1: HTTP/1.0 has no transfer codings, so its framing is faulty.
+      // HTTP/1.0 has no transfer codings, so the end of the message is unclear (RFC 9112, 6.1).
       if (httpVersion === '1.0') return malformed('An HTTP/1.0 request must not have a Transfer-Encoding header.');
       if (rawHeaders[at + 1]?.toLowerCase() !== 'chunked') return unknownCoding();
     }
@@ -93,8 +98,8 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 }
 
 /**
- * RFC 9112, 3.2.2: the authority of an absolute target takes precedence over the Host header. The upstream or a proxy
- * in front of the gateway may use the other one, so both must name the same host.
+ * Returns the refusal of a target that names a different host than the Host header. The host in an absolute target
+ * takes precedence (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may use the Host header.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];
@@ -108,23 +113,24 @@ function targetFault(url: string, host: string | undefined): GatewayError | unde
   return malformed('The Host header and the URL in the request target name different hosts.');
 }
 
-/** The error of Node's parser for a refused message. */
+/** An error that Node's parser reports for a refused message. */
 export interface ParserError extends Error {
   readonly code?: string;
   readonly reason?: string;
 }
 
-/** Returns the refusal for an error of Node's parser or of its timeouts, or undefined for a connection error. */
+/** Returns the refusal for an error from Node's parser or its timeouts. Returns undefined for a connection error. */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
-  // The parser uses one code both for an unknown coding and for a coding with a Content-Length, which is ambiguous.
+  // The parser uses the same code for an unknown coding and for a coding combined with a Content-Length. The second
+  // case is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }
 
-/** Returns the refusal of a request whose head exceeds `listen.maxHeaderBytes`. */
+/** Returns the refusal of a request whose head is larger than `listen.maxHeaderBytes`. */
 export function headersTooLarge(): GatewayError {
   return new GatewayError('headers_too_large', 'The headers of the request are too large.');
 }

@@ -10,18 +10,18 @@ import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { isSent } from './connection.ts';
 import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
-/** Services of the public side. */
+/** The services that the public side uses. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /**
-   * Returns the reason to refuse a request head. The gateway's own listener has already checked it, but other listeners
-   * have not.
+   * Checks the head of a request and returns the reason to refuse it, if any. It is not set if the gateway's own
+   * listener has already checked the head.
    */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
 
-/** A request that the handler is processing. */
+/** A request that is being processed. */
 interface Handled {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -30,8 +30,8 @@ interface Handled {
 }
 
 /**
- * Creates the function that handles every request on the public side, from reading its head to recording its trace. The
- * listener calls it, as does an Express app in which `createPortico` is mounted.
+ * Creates the function that handles every request on the public side. The function reads the head, writes the reply and
+ * records the trace. It is called by the gateway's own listener, or by an Express app that mounts `createPortico`.
  */
 export function createPublicHandler(services: PublicServices): RequestListener {
   const readArrival = createArrivalReader(services.arrival);
@@ -39,7 +39,7 @@ export function createPublicHandler(services: PublicServices): RequestListener {
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
-    // A reply from the cache is written and recorded immediately, without a listener.
+    // A reply from the cache is written and recorded at once, so no listener is needed for its end.
     const pending = handle(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
@@ -47,7 +47,8 @@ export function createPublicHandler(services: PublicServices): RequestListener {
 }
 
 /**
- * Returns a promise if the reply is not available yet. Errors are passed to `writeError`, so the promise never rejects.
+ * Handles a request. Returns a promise if the reply is not available immediately. The promise never rejects, because
+ * errors are passed to `writeError`.
  */
 function handle(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
@@ -80,20 +81,22 @@ function respond(
   return undefined;
 }
 
-/** Services for recording traces. */
+/** The services for recording traces. */
 interface RecordTraceServices {
-  /** Passes a trace to all observers; never throws, because no caller would catch the error when a response closes. */
+  /**
+   * Passes a trace to all observers. It must never throw, because nothing would catch the error when a response closes.
+   */
   readonly record: (trace: Trace) => void;
   readonly clock: Clock;
 }
 
-/** A request whose trace will be recorded. */
+/** A request whose trace is recorded when it ends. */
 interface RecordedRequest {
   readonly res: ServerResponse;
   readonly trace: Trace;
 }
 
-/** Completes and records the trace of a request exactly once, when its response closes. */
+/** Completes and records a request's trace exactly once, when the response closes. */
 export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
   const end = () => record(request, res.writableFinished, services);
@@ -102,7 +105,8 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
 }
 
 /**
- * Records the trace of a response that has been written, immediately if the operating system has received all of it.
+ * Records the trace of a response that has been written. If the operating system has received the whole response, the
+ * trace is recorded immediately. Otherwise it is recorded when the response closes.
  */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
@@ -111,13 +115,13 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection broke before the end, the client did not get a complete response, whatever its status was.
+  // If the connection broke early, the client did not receive a complete response, regardless of its status.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);
 }
 
-/** Aborts if the client's connection closes before the response is written. */
+/** A signal that aborts if the client's connection closes before the response is written. */
 class ClientGone implements Cancellation {
   readonly reason = undefined;
   readonly #response: ServerResponse;
@@ -149,17 +153,18 @@ export function clientGone(response: ServerResponse): Cancellation {
 }
 
 /**
- * An observer that receives the trace of every finished request: metrics, the ledger, the ladder, the shadow contract.
+ * An observer that receives the trace of every finished request, such as the metrics, the ledger, the ladder or the
+ * shadow contract.
  */
 export interface TraceObserver {
-  /** The name used in the log if the observer fails. */
+  /** The observer's name. It is logged if the observer fails. */
   readonly name: string;
   readonly record: (trace: Trace) => void;
 }
 
 /**
- * Returns a function that passes a trace to each observer in order. If an observer throws, the error is reported and
- * the other observers still run.
+ * Returns a function that passes a trace to each observer in turn. If an observer throws an error, the error is
+ * reported and the other observers still run.
  */
 export function createTraceRecorder(
   observers: readonly TraceObserver[],

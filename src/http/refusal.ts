@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { toErrorBody } from '../errors/error-body.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 
-/** The time that a refused client has to read the response before the connection is destroyed, in milliseconds. */
+/** How long a refused client can read the response before the connection is destroyed, in milliseconds. */
 const LAST_READ_MS = 1000;
 
 /**
- * Writes the response to a request that is refused before it reaches the application, and ends the connection. `own` is
- * the refused request with its response, if the parser has emitted it.
+ * Writes the response to a request that is refused before it reaches the application, and closes the connection. `own`
+ * contains the refused request and its response if the parser has already emitted them.
  */
 export function writeRefusal(
   socket: Socket,
@@ -16,11 +16,11 @@ export function writeRefusal(
   id: string,
   own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
 ): void {
-  // The previous response was the last one on this connection.
+  // The connection was already closed after the previous response.
   if (!socket.writable) return;
   if (own?.response.headersSent) {
     const { response } = own;
-    // Bytes written now would be read as the rest of that response.
+    // The client would read these bytes as the rest of that response.
     if (!response.writableEnded) socket.destroy();
     else if (response.writableFinished) endAfter(socket, '');
     else response.once('finish', () => endAfter(socket, ''));
@@ -32,8 +32,8 @@ export function writeRefusal(
 }
 
 /**
- * Writes the last bytes and gives the client time to read them, because closing a connection with unread bytes resets
- * it.
+ * Writes the last bytes and gives the client time to read them. Otherwise, unread incoming bytes would reset the
+ * connection before the client has read the response.
  */
 function endAfter(socket: Socket, text: string): void {
   socket.end(text);

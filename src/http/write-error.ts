@@ -14,9 +14,9 @@ export interface WriteErrorOptions extends EdgeHeaderOptions {
 }
 
 /**
- * Writes the response to a failed request. On the public side, only this function turns errors into responses. An
- * unexpected error becomes `internal_error` without details. If the response has already started, the connection is
- * closed instead.
+ * Writes the response to a failed request. This is the only function on the public side that turns errors into
+ * responses. An unexpected error becomes `internal_error` without details. If the response has already started, the
+ * connection is closed instead.
  */
 export function writeError(
   thrown: unknown,

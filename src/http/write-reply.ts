@@ -9,36 +9,36 @@ import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
 import { writeStream } from './write-stream.ts';
 
-/** Options for the headers that the edge adds. */
+/** Options for the headers that the gateway adds to every response. */
 export interface EdgeHeaderOptions {
   readonly contractStatusHeader: boolean;
   /** Returns the fingerprint of a violation in the ledger. */
   readonly reportIdOf: (trace: Trace, violation: Violation) => string;
 }
 
-/** Gateway options that control how replies are written. */
+/** Options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
   /** Returns the gzip form of a stored response. */
   readonly gzip: PageCache['gzip'];
-  /** The longest pause allowed while a client reads a streamed body, in milliseconds. */
+  /** How long a client may pause while it reads a streamed body, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 
-/** The parts of a request that control how its reply is written. */
+/** The properties of a request that determine how its reply is written. */
 interface ReplyTo {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
 }
 
-/** Responses that the gateway does not store must not be stored anywhere else. */
+/** A response that the gateway does not store must not be stored by any other cache. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes the reply of a plan and returns the number of body bytes sent, immediately if the body is a buffer. A streamed
- * body is destroyed if it cannot be written completely.
+ * Writes a reply. Returns the number of body bytes sent, as a promise if the body is streamed. A streamed body is
+ * destroyed if it cannot be written completely.
  */
 export function writeReply(
   res: ServerResponse,
@@ -70,12 +70,12 @@ export function writeReply(
 }
 
 /**
- * Returns whether a browser might treat a response as a page, because it is not JSON. The header that prevents this is
- * sent in every mode, because the response may contain text written by users of the upstream. This is safe for
- * documented operations, because no page loads them as scripts or style sheets.
+ * Returns whether a browser might interpret a response as a page, because the response is not JSON. The `nosniff`
+ * header prevents this. It is sent in every mode, because the response may contain text from users of the upstream. It
+ * cannot break a page, because no page loads the response of a documented operation as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
-  // Only JSON is stored.
+  // All stored responses are JSON.
   if (storedAs !== undefined) return false;
   const type = headerValue(headers, 'content-type');
   if (type !== undefined && JSON_TYPE.test(type)) return false;
@@ -92,13 +92,16 @@ function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer 
 interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body, if the client accepts it. */
+  /** The gzip form of the body, if the client accepts gzip and the form exists. */
   readonly gzip: Buffer | undefined;
   readonly trace: Pick<Trace, 'bytes'>;
   readonly clientTimeoutMs: number;
 }
 
-/** Sends a reply, using 304 for a matching entity tag and no body for HEAD. Adds the headers that depend on these. */
+/**
+ * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, the reply is a 304. The
+ * reply to a HEAD request has no body.
+ */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
     if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
@@ -117,12 +120,12 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // The body is empty, but the upstream connection is released only when it has been read.
+    // The body is empty, but the upstream connection is released only after the body has been read.
     reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
   }
-  // The upstream's response to a HEAD request may not include the length of the body.
+  // The response to a HEAD request may not indicate the length of the body.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
@@ -135,7 +138,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
 
 /**
  * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the other
- * form of the same page, the tag of that form is returned, because that copy is equally current.
+ * form of the page, the function returns that form's tag, because that copy is equally current.
  */
 function etagFor(
   plain: string,
@@ -148,7 +151,7 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/** Adds headers without the cost of destructuring each pair. */
+/** Adds headers to a flat list. It does not use destructuring, which would be slower. */
 function addHeaders(flat: string[], headers: HeaderPairs): void {
   for (let at = 0; at < headers.length; at += 1) {
     const header = headers[at];
@@ -156,7 +159,7 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-/** Removes the content headers, because a 304 does not describe a body that it does not have (RFC 9110 §15.4.5). */
+/** Removes the content headers. A 304 response has no body for them to describe (RFC 9110 §15.4.5). */
 function withoutContentHeaders(flat: readonly string[]): string[] {
   const remaining: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {
@@ -167,26 +170,27 @@ function withoutContentHeaders(flat: readonly string[]): string[] {
 }
 
 /**
- * Adds the headers of every response: the request id, `Via`, and the contract verdict. `headers` is the list that is
- * written, in which names and values alternate.
+ * Adds the headers that every response has: the request id, `Via` and the contract status. `headers` is a list in which
+ * names and values alternate.
  */
 export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHeaderOptions): void {
   const hasId = hasHeader(headers, 'x-request-id');
   headers.push('Via', '1.1 portico');
   if (!hasId) headers.push('X-Request-Id', trace.requestId);
-  // A response from the cache or from the gateway itself was not checked for this request, so it has no verdict.
+  // A response from the cache or from the gateway itself was not checked for this request, so it has no contract
+  // status.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked) {
     try {
       headers.push('Contract-Status', contractStatus(trace, options.reportIdOf));
     } catch (error) {
-      // Send the response even if its verdict cannot be written.
+      // The response is sent even if its contract status cannot be determined.
       trace.cause ??= error;
     }
   }
 }
 
-/** Returns whether a list of alternating names and values has a header. `name` is in lower case. */
+/** Returns whether a list of alternating names and values contains a header. `name` must be in lower case. */
 function hasHeader(headers: readonly string[], name: string): boolean {
   for (let at = 0; at < headers.length; at += 2)
     if (headers[at]?.length === name.length && headers[at]?.toLowerCase() === name) return true;
@@ -194,8 +198,8 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 }
 
 /**
- * Returns the value of `Contract-Status` as a structured field (RFC 9651): the result of checking the request and its
- * response against the contract, and the fingerprint of the worst violation.
+ * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It contains the result of checking
+ * the request and its response against the contract, and the fingerprint of the worst violation.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,
@@ -218,7 +222,8 @@ function worstOf(violations: readonly Violation[]): Violation | undefined {
 
 const rank = ({ category }: Violation) => VIOLATION_CATEGORIES.indexOf(category);
 
-// A token starts with a letter or an asterisk. Digits and hyphens are allowed only after that.
+// Returns a text as a token of a structured field. A token starts with a letter. Digits and hyphens are allowed only
+// after the first character.
 function token(reason: string | undefined): string {
   const text = (reason ?? '').replaceAll(/[^\w-]+/g, '-').slice(0, 40);
   return /^[A-Za-z]/.test(text) ? text : 'unknown';

@@ -3,18 +3,19 @@ import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSent } from './connection.ts';
 
-/** What counts the bytes of a body, and the longest pause of a client that reads it. */
+/** The context of writing a streamed body. */
 interface StreamContext {
   readonly trace: Pick<Trace, 'bytes'>;
-  /** In milliseconds. */
+  /** How long the client may pause while it reads the body, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 
 /**
- * Writes a body no faster than the client reads it. Returns the number of bytes written, immediately if all of them have
- * been sent, otherwise once the response is closed. If the body is truncated, the client's connection is closed too,
- * because a normal end would look like a complete response. It is closed only after everything received before that has
- * been sent. If the client disconnects or pauses for too long, the body is destroyed.
+ * Writes a streamed body no faster than the client reads it. Returns the number of bytes written. The number is
+ * returned immediately if all bytes have been sent, and otherwise as a promise that resolves when the response closes.
+ * If the body is incomplete, the client's connection is closed as well, because a normal end would look like a complete
+ * response. All bytes that were received before are sent first. If the client disconnects or pauses for too long, the
+ * body is destroyed.
  */
 export function writeStream(
   res: ServerResponse,
@@ -22,7 +23,7 @@ export function writeStream(
   { trace, clientTimeoutMs }: StreamContext,
 ): number | Promise<number> {
   let bytes = 0;
-  // The bytes are counted as they are written, because a response that closes early is recorded at that moment.
+  // The bytes are counted while they are written, because the trace is recorded at the moment when the response closes.
   trace.bytes = 0;
   let unsent = 0;
   let state = 'reading' as 'reading' | 'read' | 'broken';
@@ -52,7 +53,7 @@ export function writeStream(
       if (isWaiting) awaitClient();
     },
   });
-  // Most bodies are complete when they are first read, so there is nothing to wait for.
+  // Most bodies are complete when they are first read. In that case there is nothing to wait for.
   if (state === 'read' && isSent(res)) return bytes;
   isWaiting = true;
   if (state !== 'reading' || res.writableNeedDrain) awaitClient();
