@@ -11,11 +11,10 @@ interface StreamContext {
 }
 
 /**
- * Writes a streamed body no faster than the client reads it. Returns the number of bytes written. The number is
- * returned immediately if all bytes have been sent, and otherwise as a promise that resolves when the response closes.
- * If the body is incomplete, the client's connection is closed as well, because a normal end would look like a complete
- * response. All bytes that were received before are sent first. If the client disconnects or pauses for too long, the
- * body is destroyed.
+ * Writes a streamed body no faster than the client reads it. Returns the number of bytes written: immediately if all of
+ * them have been sent, otherwise as a promise that resolves when the response closes. If the body is incomplete, the
+ * client's connection is closed, because a normal end would look like a complete response. Bytes received until then
+ * are sent first. If the client disconnects or pauses for too long, the body is destroyed.
  */
 export function writeStream(
   res: ServerResponse,
@@ -23,7 +22,7 @@ export function writeStream(
   { trace, clientTimeoutMs }: StreamContext,
 ): number | Promise<number> {
   let bytes = 0;
-  // The bytes are counted while they are written, because the trace is recorded at the moment when the response closes.
+  // The bytes are counted while they are written, because the trace may be recorded before all of them have been.
   trace.bytes = 0;
   let unsent = 0;
   let state = 'reading' as 'reading' | 'read' | 'broken';
