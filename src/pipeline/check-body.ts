@@ -26,8 +26,8 @@ interface CheckBodyServices {
 }
 
 /**
- * Creates the check of a request body, first against its schema and then against the visibility rule, which a schema
- * cannot express.
+ * Creates the function that checks a request body, first against its schema and then against the visibility rule, which
+ * a schema cannot express.
  */
 export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
@@ -69,7 +69,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // Only a body that sets the visibility can break the visibility rule, so the parent is looked up only in that case.
+  // Only a body that sets the visibility can break the rule, so the parent is not looked up for other bodies.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -102,8 +102,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known without a lookup: a new comment has no visibility yet, and the visibility of an existing one is
- * unknown.
+ * Returns the visibility that is known without a lookup. A new comment does not have a visibility yet, and the
+ * visibility of an existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;
@@ -132,8 +132,8 @@ async function readComment(id: string, principal: Principal, lookUp: Lookup): Pr
 }
 
 /**
- * Returns the visibility of a comment. Anything that is not a readable comment, such as a question, sets no known
- * limit.
+ * Returns the visibility of a comment. For anything else, such as a question or an unreadable comment, the visibility
+ * is unknown.
  */
 function visibilityOf(comment: unknown): ParentVisibility {
   const type = valueAt(comment, '/type');

@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
-/** The parts of the gateway that handle requests, compiled at startup. The live path and `explain` both use them. */
+/** The parts of the gateway that handle requests, compiled at startup. Both live traffic and `explain` use them. */
 export interface CompiledGateway {
   readonly contract: Contract;
   /** The plans by operation id. */

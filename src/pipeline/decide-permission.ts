@@ -14,10 +14,7 @@ import type { Exchange } from './exchange.ts';
 import type { Lookup } from './lookup.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
-/**
- * Decides whether this caller may use this operation. The author of the node is looked up only if that could change the
- * verdict.
- */
+/** Decides whether a caller may use an operation. */
 export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
 
 /** Services for permission decisions. */
@@ -31,8 +28,8 @@ interface DecideServices {
 
 /**
  * Creates the function that decides whether the caller may use an operation. The author is looked up only if that could
- * change the verdict. If the permissions of the caller are unknown, the upstream decides based on the caller's own
- * credential, and a caller without a credential is denied.
+ * change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's own
+ * credential. Callers without a credential are denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const decideNow = createDecisions(permissions);
@@ -43,7 +40,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
     const requirement = permissions.requirementOf(operation.id);
     const enforced = checks.permissions === 'enforce';
-    // An unverified credential proves no ownership, so it is not used for lookups.
+    // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
     // A lookup is useful only for a request that may be refused.
     const pending = enforced
@@ -58,8 +55,8 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 }
 
 /**
- * Creates the function that returns decisions that do not depend on a node. They depend only on the requirement and the
- * grants, which never change. Callers with the same permissions share their grants, so each decision is made once.
+ * Creates a function for decisions that do not depend on a node. They depend only on the requirement and the grants,
+ * which never change. Callers with the same permissions share one set of grants, so each decision is made once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -73,7 +70,7 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** Returns the decision based only on remembered data, without a lookup. */
+/** Returns the decision from remembered data, without a lookup. */
 export function decideFromMemory(
   { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
@@ -104,7 +101,7 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
   return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
 }
 
-/** Records the result of a decision at a level. A decision that is delegated to the upstream has no result here. */
+/** Records the result of a decision at a level. A decision that is delegated to the upstream is not recorded. */
 export function traceDecision(
   trace: Pick<Trace, 'permissions' | 'violations'>,
   level: CheckLevel,
@@ -138,8 +135,8 @@ function denied(missing: string): Violation {
 }
 
 /**
- * Returns the violation for a caller on whom the gateway and the upstream disagree. It shows a team that its roles file
- * is wrong (rules, 3).
+ * Returns the violation to record if the gateway and the upstream disagree about a caller. It shows an administrator
+ * that the roles file is wrong (rules, 3).
  */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
   return {
@@ -156,7 +153,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
   };
 }
 
-/** Returns whether a response means that this caller lacks a permission, in any of the forms that the upstream uses. */
+/** Returns whether a response reports a missing permission, in any of the forms that the upstream uses. */
 export function isPermissionDenial(
   operation: Operation,
   response: UpstreamResponse,

@@ -23,9 +23,9 @@ export interface Dispatched {
 }
 
 /**
- * Processes a request from its arrival to the reply of its plan. Returns synchronously if there is nothing to wait for.
- * Throws or rejects with `GatewayError` for every refusal. The public side, `portico check` and `portico learn` all use
- * this function.
+ * Processes a request until its plan has produced a reply. Returns synchronously if there is nothing to wait for.
+ * Throws or rejects with `GatewayError` for every refusal. The public server, `portico check` and `portico learn` all
+ * use this function.
  */
 export function dispatch(
   gateway: CompiledGateway,
@@ -71,7 +71,7 @@ function handleTarget(
   );
 }
 
-/** Runs a plan. In transparent mode, the upstream's response then shows whether the credential was accepted. */
+/** Runs a plan. In transparent mode, the credential is judged afterwards by the upstream's response. */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,
   trace: Trace,
@@ -94,7 +94,7 @@ function runPlan(
   }
 }
 
-/** Checks the parameters and returns the exchange for the stages. Throws if the parameters are refused. */
+/** Checks the parameters and returns the exchange that the stages process. Throws if the parameters are refused. */
 export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
   const { values, requestedPage, target, verdict, violations, refusal, failure } = admit();
@@ -110,8 +110,8 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether a target should be remembered. The target of a cacheable page is remembered once the page was
- * found in the cache, so that targets that are requested once do not fill the memo.
+ * Returns whether a target should be remembered. The target of a cacheable page is not remembered until the page has
+ * been found in the cache, so targets that are requested only once do not fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

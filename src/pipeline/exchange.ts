@@ -12,30 +12,25 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /**
-   * Returns the cancellation for the client's connection, created on the first call. Undefined for work that several
-   * callers share.
+   * Returns the cancellation that is triggered when the client disconnects. It is created on the first call. Undefined
+   * for work that several callers share.
    */
   readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;
 }
 
-/**
- * A request that matches a plan. It is decoded once by `admit`, so later stages do not read the text of the arrival
- * again.
- */
+/** A request that matches a plan. `admit` decodes it once, so later stages do not parse the target again. */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
-  /**
-   * Returns the decoded parameters. They are decoded on demand, because a response from the cache does not need them.
-   */
+  /** Returns the decoded parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page. It has no meaning for operations without pages. */
+  /** The requested page. It is meaningless for operations without pages. */
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to its base path. */
   readonly target: string;
-  /** The request body, after a stage has read it. */
+  /** The request body. Set once a stage has read it. */
   readonly body?: Buffer | Readable;
   /** True if only the upstream can decide, so the caller's own credential must be forwarded. */
   readonly delegated: boolean;

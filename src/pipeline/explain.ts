@@ -21,13 +21,13 @@ export interface ExplainRequest {
   readonly method: string;
   /** The request target: path and query. */
   readonly target: string;
-  /** The account to decide for. Undefined for an anonymous caller. */
+  /** The name of the caller's account. Undefined for an anonymous caller. */
   readonly as?: string | undefined;
 }
 
 /**
- * Returns printable lines that explain how a request would be handled. It uses the same code as the live path, but does
- * not contact the upstream.
+ * Returns printable lines that explain how a request would be handled. It uses the same code as the live path, but it
+ * does not contact the upstream.
  */
 export function explain(
   gateway: CompiledGateway,
@@ -100,7 +100,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** Returns the principal of an account as if its credential had been verified, with the same audience. */
+/** Returns the principal that an account would have after verification, with the same audience. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };

@@ -5,20 +5,20 @@ import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
-/** Facts about a parsed body, for the stages that do not receive the body itself. */
+/** Facts about a parsed body, for stages that do not receive the body itself. */
 export interface BodyFacts {
   /** False if the body is not JSON or was not parsed. */
   readonly isJson: boolean;
   /** True if the body has its items in the expected place. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
-  /** The page count that bounds pages. Undefined if the body has none or the bound is waived (rules, 5). */
+  /** The number of pages in the list. Undefined if the body does not state it or the bound is waived (rules, 5). */
   readonly pageCount: number | undefined;
-  /** Tags of the items, if pages of the operation are cached. */
+  /** The tags of the items. Empty unless pages of the operation are cached. */
   readonly tags: readonly string[];
 }
 
-/** Returns the facts that stages need from a parsed body. `json` is undefined if the body is not JSON. */
+/** Returns the facts that stages need about a body. `json` is undefined if the body is not JSON. */
 export function bodyFactsOf(
   { operation, cache }: Pick<PlannedOperation, 'operation' | 'cache'>,
   json: unknown,
@@ -39,54 +39,58 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
   return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
 }
 
-/** Returns undefined if there are no results, because the bound is then waived. */
+/** Returns the page count in a body. Returns undefined for an empty list, because the bound is then waived. */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // An error does not describe a list, whatever other fields it has.
+  // An error response does not describe a list, even if it contains the same fields.
   if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
   return pageCount;
 }
 
-/** The parts of a response that its verdict depends on; the operation and its parameters form the key. */
+/**
+ * The parts of a response that determine its verdict, apart from the operation and its parameters, which form the key.
+ */
 export interface DecodedResponse {
   readonly status: number;
   readonly mediaType: string | undefined;
-  /** The body without its content coding. */
+  /** The body after its content coding has been removed. */
   readonly bytes: Buffer;
 }
 
-/** A valid response, with the data read from it. */
+/** A valid response and the data that was read from it. */
 export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations to report each time the response is received: fields that are not in the contract. */
+  /**
+   * Violations that are reported each time the response is received. They concern fields that are not in the contract.
+   */
   readonly reported: readonly Violation[];
 }
 
-/** Remembers the last valid response by key, so that identical bytes are not parsed and checked again. */
+/** Remembers the last valid response for each key, so that identical bytes are not parsed and checked again. */
 export interface KnownBodies {
   /**
-   * Returns the remembered response if every byte is equal. Bytes are compared without hashing, so collisions are
-   * impossible.
+   * Returns the remembered response if its bytes are identical. The bytes are compared directly rather than by hash, so
+   * collisions are impossible.
    */
   find(key: string, response: DecodedResponse): KnownBody | undefined;
-  /** Remembers a valid response, from the second call for the same key. */
+  /** Remembers a valid response. The first call for a key only records the key. */
   remember(key: string, body: KnownBody): void;
 }
 
-/** The limit for the remembered bodies of all operations together, in bytes. */
+/** The maximum total size of the remembered bodies of all operations, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
 // A body larger than this share of the limit would evict too many others.
 const MAX_SHARE = 1 / 8;
-// The approximate size of an entry apart from its body: key, tags and authors.
+// The approximate size of an entry without its body, in bytes: the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// After this many consecutive changes, only one in `REMEMBER_EVERY` responses is remembered until one is repeated.
+// After this many consecutive changes, only one in `REMEMBER_EVERY` responses is remembered until a response repeats.
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
@@ -102,8 +106,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered when its key is seen for the second time, because a response that is requested only once
-  // is not worth the memory.
+  // A response is remembered when its key is seen for the second time. Remembering a response that is requested only
+  // once would waste memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
@@ -122,14 +126,15 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // A list that differs each time is not remembered each time, because the old bodies would only fill memory.
+      // If a list differs each time, most of its versions are not remembered. They would fill memory without ever being
+      // reused.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
 }
 
-/** Returns the bytes in a separate buffer if the current one is much larger. */
+/** Copies the bytes to their own buffer if the current buffer is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -148,7 +153,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users and topics, whose authors are irrelevant. Only nodes have a revision.
+    // The items can also be users or topics, which do not have a relevant author. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

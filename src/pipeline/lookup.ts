@@ -3,13 +3,14 @@ import type { Principal } from '../model/principal.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
 /**
- * Reads a small resource from the upstream with the caller's own credential. Returns undefined if it is not available.
+ * Reads a small resource from the upstream with the caller's own credential. Returns undefined if the resource is not
+ * available.
  */
 export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
 /**
- * Creates the function for lookups that a decision needs before the request is forwarded. A failed lookup does not
- * affect the decision.
+ * Creates the function for lookups that are needed to decide before a request is forwarded. If a lookup fails, the
+ * decision is made without it.
  */
 export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {

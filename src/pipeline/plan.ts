@@ -26,7 +26,7 @@ export function compilePlan(planned: PlannedOperation, planners: readonly StageP
   return { ...planned, stages: stages.map(({ name }) => name), handle };
 }
 
-/** The check that each stage makes. */
+/** The check that each stage performs. */
 const CHECK_OF: Readonly<Record<string, CheckName>> = {
   authorize: 'permissions',
   'validate-body': 'requests',
@@ -35,8 +35,8 @@ const CHECK_OF: Readonly<Record<string, CheckName>> = {
 };
 
 /**
- * Makes a stage tolerant for transparent mode: if it fails, the error is recorded and the stage is skipped. The
- * exchange continues without the stage, or ends with the response that the rest of the plan has already returned.
+ * Makes a stage tolerant for transparent mode. If the stage fails, the error is recorded and the stage is skipped. If
+ * the rest of the plan has already produced a reply, that reply is returned.
  */
 function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
   return (next) => {
@@ -50,9 +50,9 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       try {
         return await handle(exchange);
       } catch (error) {
-        // These errors are decisions or transport failures rather than defects of the stage.
+        // These errors are decisions or transport failures. They do not mean that the stage itself is broken.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // A request that was sent upstream is not sent again. An error of the rest of the plan is rethrown here.
+        // The request must not be sent upstream twice. If the rest of the plan failed, its error is thrown again here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;
@@ -63,7 +63,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
   };
 }
 
-/** Returns a plan as one line, as printed by `portico plan` and stored in the reviewed snapshot. */
+/** Returns a plan as one line of text. `portico plan` prints it, and the reviewed snapshot contains it. */
 export function planLine(plan: Plan): string {
   const moved = (plan.moved ?? []).map((words) => `   [${words}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${moved}`;

@@ -6,10 +6,10 @@ import type { Operation } from '../model/operation.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration, for display only. */
+  /** Descriptions of the levels that differ from the configuration. They are only displayed. */
   readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
-  /** True if messages are forwarded unchanged in both directions, as in `observe` mode. */
+  /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if a service account is used instead of the caller's credential. */
   readonly serviceCredential: boolean;

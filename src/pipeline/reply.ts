@@ -3,16 +3,16 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { BodyFacts } from './known-bodies.ts';
 
-/** Facts that response validation and paging found in a response, for the outer stages. */
+/** Facts about a response, found by response validation and paging and used by the outer stages. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
 }
 
-/** The reply of a handler. The edge writes it to a connection. */
+/** The reply that a handler returns. The edge writes it to a connection. */
 export interface Reply {
   readonly status: number;
-  /** The upstream's reason phrase, if it is forwarded. Otherwise, the standard phrase is written. */
+  /** The upstream's reason phrase, if it is forwarded. Otherwise, the standard reason phrase is used. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | StreamedBody;
@@ -23,6 +23,6 @@ export interface Reply {
   readonly pageCount?: number | undefined;
   /** The key of the stored page, if the reply comes from the cache. */
   readonly storedAs?: string;
-  /** True if the reply comes from another caller's exchange. */
+  /** True if the reply was fetched for another caller's request. */
   readonly shared?: boolean;
 }

@@ -4,13 +4,14 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 
 /**
- * Returns the text that the specification documents for an operation and status, or the gateway's own text (rules, 8).
+ * Returns the error text that the specification documents for an operation and a status. If there is none, returns the
+ * gateway's own text (rules, 8).
  */
 export function documentedText(operation: Operation, status: number, own: string): string {
   return operation.documentedErrors.find((error) => error.status === status)?.text ?? own;
 }
 
-/** Returns the error detail that shows a client which part of its request violates the contract. */
+/** Returns the error detail that identifies the part of a client's request that violates the contract. */
 export function toDetail(violation: Violation): ErrorDetail {
   return {
     in: violation.location,
@@ -20,7 +21,7 @@ export function toDetail(violation: Violation): ErrorDetail {
   };
 }
 
-/** Returns the error that refuses a request because of its violations. The first violation determines the text. */
+/** Returns the error for a request with violations. The first violation determines the text. */
 export function requestRefusal(operation: Operation, code: ErrorCode, violations: readonly Violation[]): GatewayError {
   const first = violations[0];
   const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;

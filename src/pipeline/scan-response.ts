@@ -8,16 +8,16 @@ import type { Scanner, ScannerModule } from '../scanner/open-scanner.ts';
 import { UnsupportedSchema } from '../scanner/unsupported-schema.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A response that a scan of its bytes proves valid. */
+/** A response that a scan has proved valid. */
 interface ScannedResponse {
-  /** The body with only the members that the later steps read. */
+  /** The body, reduced to the members that later steps read. */
   readonly json: unknown;
   readonly findings: ResponseFindings;
 }
 
 /**
- * Scans a response. Returns `closer` if the scan does not prove that the response is valid, and undefined if there are no
- * tables for it; both must be parsed.
+ * Scans a response. Returns `closer` if the scan does not prove that the response is valid, or undefined if the scan
+ * has no tables for it. In both cases, the response must be parsed.
  */
 export type ScanResponse = (
   operation: Operation,
@@ -25,12 +25,12 @@ export type ScanResponse = (
   response: DecodedResponse,
 ) => ScannedResponse | 'closer' | undefined;
 
-/** The parts of the contract that scans need. */
+/** The parts of the contract that a scan needs. */
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 type ScannersByVariant = Partial<Record<ResponseVariant, Scanner>>;
 
-/** Compiles the tables of all success responses. A response whose schema the scanner does not support has none. */
+/** Compiles scan tables for all success responses, except those whose schema the scanner does not support. */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
   const { schemas } = contract;
   const scanners = new Map<string, Map<number, ScannersByVariant>>();
@@ -51,7 +51,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   }
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // The fields that a request did not ask for are found by their names, which are not part of an excerpt.
+    // Fields that the request did not ask for are found by name, but an excerpt does not contain their names.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scanners.get(operation.id)?.get(status)?.[variantOf(parameters)];
     if (scanner === undefined || bytes.length === 0) return undefined;
@@ -64,7 +64,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       json,
       scanned: { undocumented },
     });
-    // The descriptions of other violations need the whole body.
+    // Describing any other violation requires the whole body.
     return findings.verdict === 'valid' ? { json, findings } : 'closer';
   };
 }
@@ -78,7 +78,10 @@ function compileVariants(
   return Object.fromEntries(found) as ScannersByVariant;
 }
 
-/** Returns what the steps after the check read in a body: page counts, tags, authors, errors and semantic rules. */
+/**
+ * Returns the paths of the members that later steps read: page counts, tags, authors, errors and members used by
+ * semantic rules.
+ */
 export function excerptOf(operation: Operation): readonly string[] {
   const item = itemPlace(operation.itemsAt);
   const ids = operation.itemsAt === 'actions' ? [`${item}/id`, `${item}/node/id`] : [`${item}/id`];

@@ -11,39 +11,40 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A second contract that real traffic is compared with after the responses are sent. It only reports. */
+/** A second contract that traffic is compared with. It only reports differences, after the responses have been sent. */
 export interface ShadowContract {
-  /** Receives a request that the live contract is about to check. */
+  /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
-  /** Receives the parsed body of a request that has arrived, and its size in bytes. */
+  /** Records the parsed body of a request and its size in bytes. */
   body(trace: Trace, value: unknown, bytes: number): void;
-  /** Receives the upstream's response. `json` is undefined if the body is not JSON. */
+  /** Records the upstream's response. `json` is undefined if the body is not JSON. */
   responseReceived(
     trace: Trace,
     arrival: Pick<Arrival, 'method' | 'path' | 'query'>,
     look: DecodedResponse,
     json: unknown,
   ): void;
-  /** Receives a finished request. It is compared later, when the process is less busy. */
+  /** Records that a request is finished. It is compared later, when the process is less busy. */
   requestFinished(trace: Trace): void;
-  /** Returns the number of finished requests that were not compared because too many were waiting. */
+  /** Returns the number of requests that were not compared because too many were waiting. */
   dropped(): number;
 }
 
-/** Parts of a shadow contract. */
+/** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request, as the trace of background work. */
+  /** Records the differences found in one request, in a separate trace for background work. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Runs a function once after urgent work is done. */
+  /** Runs a function after urgent work is done. */
   readonly later: (work: () => void) => void;
 }
 
-/** The maximum number of requests waiting to be compared, followed by the limit for their bodies in bytes. */
+/** The maximum number of requests waiting to be compared, and the maximum total size of their bodies in bytes. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates the shadow contract. Data about a request is discarded once it is compared, and excess requests are not stored.
+ * Creates the shadow contract. It discards the data of a request after the comparison. If too many requests are
+ * waiting, it ignores new ones.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -96,7 +97,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
     },
     requestFinished: (trace) => {
       const record = seen.get(trace);
-      // A cached page was compared when it was fetched.
+      // A cached page was already compared when it was fetched.
       const status = trace.cache?.status;
       const isFromCache = status === 'hit' || (status === 'stale' && record?.response === undefined);
       if (record === undefined || isFromCache) return;
@@ -115,7 +116,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
   };
 }
 
-/** The parts of a request and its response that are stored until both contracts have checked them. */
+/** The parts of a request and its response that are stored until they are compared. */
 interface ComparedRequest {
   readonly method: string;
   readonly path: string;
@@ -126,7 +127,7 @@ interface ComparedRequest {
   response?: ResponseToCheck;
 }
 
-/** The two contracts to compare, and the checks of the live contract. */
+/** The two contracts to compare, and the check levels of the live contract. */
 interface ComparedContracts {
   readonly live: Contract;
   readonly shadow: Contract;
@@ -136,8 +137,8 @@ interface ComparedContracts {
 }
 
 /**
- * Returns the violations in a request and its response that the shadow contract would newly refuse or newly accept. Checks
- * that are off are skipped.
+ * Returns the violations in a request and its response that the shadow contract would newly refuse or newly accept.
+ * Ignores checks that are off.
  */
 function compareContracts(seen: ComparedRequest, contracts: ComparedContracts): Violation[] {
   const { live, shadow, checksFor, maxCollected } = contracts;
@@ -179,7 +180,7 @@ function collectedViolations(found: readonly Violation[], maxCollected: number):
   };
 }
 
-/** Returns the difference for a path or a method that only one of the two contracts has. */
+/** Returns the difference for a path or method that only one of the two contracts contains. */
 function pathDifference(
   operation: Operation | undefined,
   next: Operation | undefined,
@@ -187,7 +188,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // Parameter names in braces are replaced, as in reports of undocumented paths.
+  // Reports of undocumented paths show `*` instead of parameters, so parameter names are replaced in the same way.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -208,7 +209,7 @@ interface CollectedViolations {
   readonly violations: readonly Violation[];
   /** Violations that are only counted. */
   readonly reported: readonly Violation[];
-  /** True if there were more violations than were collected. */
+  /** True if some violations were not collected because there were too many. */
   readonly more?: boolean;
 }
 
@@ -218,13 +219,13 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // A violation that was not collected is not necessarily missing.
+    // If some violations were not collected, a missing one may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];
 }
 
-/** Returns the violations of the first contract that are absent from the second, or less severe there. */
+/** Returns the violations of the first contract that the second does not have, or that are less severe there. */
 function beyond(
   first: CollectedViolations,
   second: CollectedViolations,
@@ -238,6 +239,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The schema path is not part of the key, because a schema that moved has the same meaning. The item index is not part
-// of it either, because a message is checked as a whole.
+// The schema path is not part of the key, because a schema that has moved still means the same. The item index is not
+// part of it either, because a message is checked as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

@@ -43,9 +43,9 @@ export function tagged(reply: Reply): Reply {
 }
 
 /**
- * Headers of a documented response that are forwarded to the client. The upstream's cookies, validators, freshness headers
- * and software name are removed, because Portico is responsible for them (rules, 2 and 6). A challenge and a `Location`
- * header occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
+ * The headers that are forwarded to clients of documented operations. The upstream's cookies, validators, freshness
+ * headers and server name are removed, because Portico is responsible for them (rules, 2 and 6). Challenges and
+ * `Location` headers occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
  */
 const VISIBLE =
   /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
@@ -63,7 +63,7 @@ interface StorePlace {
   readonly clock: Clock;
 }
 
-/** Stores a response if the rules allow it (rules, 6). Returns whether it was stored. */
+/** Stores a response if the rules allow it, and returns whether it was stored (rules, 6). */
 export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;

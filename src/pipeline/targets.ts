@@ -15,17 +15,17 @@ import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** The meaning of a request target. It depends only on its text, the method and the contract. */
+/** The meaning of a request target. It depends only on the method, the target and the contract. */
 export type Target = OperationTarget | UndocumentedTarget;
 
-/** A target of an operation. */
+/** A target that matches an operation. */
 export interface OperationTarget {
   readonly plan: Plan;
   /** Decodes and checks the parameters. */
   readonly admit: () => Admission;
 }
 
-/** A target that is not in the contract, with the policy's verdict. */
+/** A target that is not in the contract, and the policy's verdict on it. */
 interface UndocumentedTarget {
   readonly plan: undefined;
   readonly verdict: UndocumentedVerdict;
@@ -36,7 +36,10 @@ export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path
 
 /** Resolves request targets and remembers some of the results. */
 export interface Targets {
-  /** Returns the same target whether or not it was remembered. Throws if the target is unsafe. */
+  /**
+   * Returns the meaning of a target. The result does not depend on whether the target was remembered. Throws if the
+   * target is unsafe.
+   */
   resolve(arrival: TargetText): Target;
   /** Remembers a target, so that its text is not parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
@@ -45,16 +48,16 @@ export interface Targets {
   readonly size: number;
 }
 
-/** Parts of the resolver. */
+/** The parts of the resolver. */
 export interface TargetsParts {
   readonly contract: Pick<Contract, 'match' | 'decodeParameters'>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly undocumented: UndocumentedPolicy;
-  /** The approximate memory limit in bytes. With 0, no targets are remembered. */
+  /** The approximate memory limit in bytes. If it is 0, no targets are remembered. */
   readonly maxBytes: number;
 }
 
-// The approximate size of each of these in bytes, apart from the texts of an entry.
+// The approximate sizes of an entry, of a violation and so on, in bytes, without their texts.
 const ENTRY_BYTES = 500;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
@@ -80,7 +83,8 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
       if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
-      // Skip targets whose plan was replaced during the reply and targets whose parameters could not be decoded.
+      // Do not remember targets whose plan has been replaced in the meantime, or targets whose parameters could not be
+      // decoded.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
       if (target.plan !== undefined && target.admit().failure !== undefined) return;
       memo.set(arrival.rawTarget, target.plan === undefined ? target : compact(target, contract, arrival));
@@ -100,8 +104,8 @@ function bytesOf({ plan, admit: admitted }: OperationTarget): number {
 }
 
 /**
- * Returns the target in the form in which it is remembered. A stored response does not need the decoded parameters, so
- * those of a cacheable page are discarded and decoded again on demand.
+ * Returns the target in the form in which it is remembered. Because stored responses do not need the decoded
+ * parameters, the parameters of cacheable pages are discarded and decoded again on demand.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -111,8 +115,7 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// These are two functions with separate scopes, because closures in the same scope would retain each other's
-// variables.
+// These functions must have separate scopes. Closures in the same scope would keep each other's variables in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {
@@ -135,7 +138,7 @@ interface Admission {
   readonly violations: readonly Violation[];
   /** The refusal of the request, if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** The error thrown while decoding the parameters, if it does not end the request. */
+  /** The error that decoding the parameters has thrown, if it does not end the request. */
   readonly failure?: unknown;
 }
 
@@ -152,7 +155,7 @@ export function admit(
     decoded = contract.decodeParameters(operation, match, query);
   } catch (failure) {
     if (!transparent) throw failure;
-    // In transparent mode, an error in decoding the parameters does not end the request.
+    // In transparent mode, a decoding error does not end the request.
     const verdict = failedVerdict(checks.requests);
     const values = noValues(match);
     const requestedPage = toRequestedPage(values, original);
@@ -181,7 +184,7 @@ export function admit(
   };
 }
 
-/** Returns no values, for a query that could not be read. */
+/** Returns empty parameter values for a query that could not be parsed. */
 function noValues({ rawParameters }: PathMatch): ParameterValues {
   return {
     path: rawParameters,
@@ -199,7 +202,7 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 }
 
 /**
- * Returns the verdict of the check. If the only violations are those that are counted but never refused, the outcome is
+ * Returns the verdict of the check. If all violations are of the kind that is counted but never refused, the outcome is
  * `reported` at every level (rules, 4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
@@ -215,7 +218,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // NaN does not equal any page, so the page is never omitted for an operation without pages.
+    // NaN is not equal to any page, so operations without pages never omit the page.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });
@@ -232,9 +235,9 @@ const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
 const NUL = /%00/;
 
 /**
- * Returns the reason why a raw target is refused in every mode, or undefined if it is safe. Unsafe targets contain dot
- * segments (including encoded ones and those written with a backslash or a Tomcat path parameter), encoded separators,
- * NUL, or bytes that are not allowed in a target.
+ * Returns the reason why a target is refused in every mode, or undefined if it is safe. A target is unsafe if it
+ * contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments can also
+ * be encoded or written with a backslash or a Tomcat path parameter.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))
@@ -248,7 +251,7 @@ export function unsafeTargetReason(path: string, query: string | undefined): str
   return undefined;
 }
 
-/** Tomcat treats `..;x` as `..`, so the text after a semicolon is ignored. */
+/** Returns whether a segment is `.` or `..`. Tomcat treats `..;x` as `..`, so the text after a semicolon is ignored. */
 function isDotSegment(segment: string): boolean {
   const name = segment.replace(/(?:;|%3b).*$/i, '').replaceAll(/%2e/gi, '.');
   return name === '.' || name === '..';

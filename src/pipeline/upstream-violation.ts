@@ -12,12 +12,15 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
   too_large: 'The upstream response is too large.',
 };
 
-/** Records a failed exchange. An exchange that ended because the client disconnected is not a failure of the upstream. */
+/**
+ * Records a failed request to the upstream. A request that ended because the client disconnected is not a failure of
+ * the upstream.
+ */
 export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
-/** Records a response whose body was truncated. The exchange failed, whatever its status was. */
+/** Records a response whose body was truncated. Its status does not matter: the request has failed. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
@@ -25,8 +28,8 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failur
 }
 
 /**
- * Records a status by which the upstream reports a server error. The response is a failure even if its body is valid.
- * If the body is invalid, that violation is recorded instead.
+ * Records that the upstream has reported a server error. The response is a failure even if its body is valid. If the
+ * body is invalid, only that violation is recorded.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));

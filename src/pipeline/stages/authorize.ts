@@ -20,7 +20,8 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      // This also applies to operations without requirements, because callers without a mapping may have to be denied.
+      // The stage also applies to operations without requirements, because callers without a role mapping may have to
+      // be denied.
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
@@ -29,7 +30,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
+          // A synchronous reply comes from the cache, so there is no verdict of the upstream to compare with.
           return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
         };
         return (exchange) => {
@@ -43,13 +44,13 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
   };
 }
 
-/** Descriptions of missing requirements other than permissions, for the caller. */
+/** Descriptions, for the caller, of missing requirements that are not permissions. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The caller details used in a refusal. */
+/** The data about a caller that a refusal needs. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;
@@ -95,8 +96,8 @@ async function compared(
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's, which shows a team that its roles file is wrong
- * (rules, 3).
+ * Records a mismatch between the gateway's verdict and the upstream's. A mismatch shows an administrator that the roles
+ * file is wrong (rules, 3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;

@@ -14,8 +14,8 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Checks `page` and `pageSize` against their bounds, both before the request is sent upstream and again after the
- * response (rules, 5).
+ * Checks `page` and `pageSize` against their bounds, first before the request is sent upstream and again when the
+ * response has arrived (rules, 5).
  */
 export function boundPage(counts: PageCounts, contractVersion: string): StagePlanner {
   return {
@@ -44,7 +44,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
             counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
           }
           const { firstPage } = paging;
-          // The page count of an empty list is undefined here, so the bound is waived.
+          // For an empty list, the page count is undefined here, so the bound is waived.
           const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
           if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
           return reply;
@@ -57,9 +57,10 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
 }
 
 /**
- * Returns whether to update the remembered page count from a reply. A new response from the upstream always updates it,
- * even if it no longer has a page count. A stored page may be older than the remembered count, so it updates the count
- * only if its own is higher. It never restores a count that was forgotten, because an old count would then look new.
+ * Returns whether a reply updates the remembered page count. A new response from the upstream always does, even if it
+ * no longer has a page count. A stored page may be older than the remembered count, so it does so only if its own count
+ * is higher. A stored page never restores a count that was forgotten, because an outdated count would then appear to be
+ * new.
  */
 function updatesCount({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
@@ -68,7 +69,7 @@ function updatesCount({ facts, pageCount }: Reply, learned: number | undefined):
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // A value that cannot be read has already been reported by the parameter check.
+  // The parameter check has already reported a value that cannot be parsed.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

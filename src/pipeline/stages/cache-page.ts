@@ -12,20 +12,20 @@ import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** Services that this stage needs. */
+/** The services that this stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
   readonly contractVersion: string;
   readonly clock: Clock;
-  /** Records the trace of background work. */
+  /** Records the trace of a background request. */
   readonly recordBackground: (trace: Trace) => void;
 }
 
 /**
- * Serves list pages from the cache, refreshes stale pages in the background, and serves stale pages if the upstream
- * fails.
+ * Serves list pages from the cache. Stale pages are refreshed in the background, and they are also served if the
+ * upstream fails.
  */
 export function cachePage(services: CachePageServices): StagePlanner {
   return {
@@ -57,7 +57,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const requested: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
-    // Other callers may be waiting for the same page, so the fetch does not end when this client disconnects.
+    // Other callers may be waiting for the same page, so the fetch continues even if this client disconnects.
     const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
@@ -94,7 +94,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     );
   };
 
-  /** Occasionally fetches the caller's own response to verify that a shared page is the same for all callers. */
+  /**
+   * Occasionally fetches the caller's own response, in order to verify that a shared page is the same for all callers.
+   */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);
@@ -108,8 +110,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // No page has an empty entity tag, so this always counts as a difference: one caller may see the page and the
-        // other may not.
+        // A page never has an empty entity tag, so this always counts as a difference: one caller may see the page and
+        // the other may not.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -145,11 +147,11 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** The reason for forwarding the request upstream, in the terms of RFC 9211. */
+/** The reason why the request was forwarded upstream, in the terms of RFC 9211. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether the upstream denies this audience access to the page. The stored copy must then no longer be served,
+ * Returns whether the status denies this audience access to the page. The stored copy must then no longer be served,
  * even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
@@ -157,8 +159,8 @@ function isRefusal(status: number): boolean {
 }
 
 /**
- * Returns whether a stale page may be served after a failure (RFC 5861, 4). A refused service account must be reported
- * instead.
+ * Returns whether a stale page may be served after this error (RFC 5861, 4). If the upstream has refused the service
+ * account, the error must be reported instead.
  */
 function mayServeStaleOn(error: unknown): boolean {
   return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';

@@ -5,7 +5,7 @@ import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Combines simultaneous requests of the same audience for the same page into one upstream request. */
+/** Combines simultaneous requests from the same audience for the same page into one upstream request. */
 export function coalesce(cache: PageCache, contractVersion: string): StagePlanner {
   return {
     name: 'coalesce',
@@ -14,13 +14,13 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
       const flights = createSingleFlight<Reply>();
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // A caller that has just written must not receive a page whose fetch started before the write.
+        // After a write, the caller must not receive a page whose fetch started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // A failure is shared in the same way as a response, because this request made no exchange of its own.
+          // A failure is also marked as shared, because this request was not sent upstream itself.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;
@@ -33,7 +33,8 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
 }
 
 /**
- * Returns whether the upstream refused the leader's credential. It may still accept the credential of another caller.
+ * Returns whether the upstream refused the credential of the first caller. It may still accept the credential of
+ * another caller.
  */
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403;

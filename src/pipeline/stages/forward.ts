@@ -25,7 +25,7 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordFailure } from '../upstream-violation.ts';
 
-/** Services for sending requests to the upstream. */
+/** Services for sending requests upstream. */
 export interface ForwardServices {
   readonly upstream: Upstream;
   /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
@@ -33,14 +33,17 @@ export interface ForwardServices {
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Stores the responses of an operation separately for each caller from now on. */
+  /** Makes the cache store the responses of an operation separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
-  /** Decodes the content coding of a transparent response for inspection. Returns no bytes if that is not possible. */
+  /**
+   * Decodes the content coding of a transparent response, so that it can be inspected. Does not return bytes if that is
+   * not possible.
+   */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
-/** Exchanges the request with the upstream. This is the last stage of every plan. */
+/** Sends the request upstream and returns the response. This is the last stage of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
   return {
     name: 'forward',
@@ -89,7 +92,10 @@ export function forward(services: ForwardServices): StagePlanner {
   };
 }
 
-/** Records the details of an error response. In transparent mode, a failure to read it does not end the request. */
+/**
+ * Records the details of an error response. In transparent mode, the request continues even if the response cannot be
+ * read.
+ */
 async function readFailure(
   planned: PlannedOperation,
   { trace }: Exchange,
@@ -109,7 +115,10 @@ async function readFailure(
   }
 }
 
-/** Returns an error response in readable form, because a client in `observe` mode may have requested compression. */
+/**
+ * Returns an error response with a decoded body. In `observe` mode, the body may be compressed because the client has
+ * requested it.
+ */
 async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (response.status < 400 || !Buffer.isBuffer(response.body)) return response;
   const body = await decode(response.headers, response.body);
@@ -152,7 +161,7 @@ function builtRequest(
   };
 }
 
-// A shorter credential may occur in a text by chance.
+// A shorter credential could occur in a text by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential with which it was fetched. */

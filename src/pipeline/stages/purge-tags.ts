@@ -6,7 +6,7 @@ import type { StagePlanner } from '../stage.ts';
 /** Removes the stored responses with these tags. */
 export type Purge = (tags: readonly string[]) => void;
 
-/** Purges the stored responses that a write may have made outdated, before the client receives its response (rules, 6). */
+/** Purges the stored responses that a write may have changed, before the client receives its response (rules, 6). */
 export function purgeTags(purge: Purge): StagePlanner {
   return {
     name: 'purge-tags',
@@ -28,8 +28,8 @@ export function purgeTags(purge: Purge): StagePlanner {
 }
 
 /**
- * Returns whether a write was refused. A write without a response, for example because the client disconnected, may still have
- * taken effect.
+ * Returns whether a write was refused. If there was no response, for example because the client disconnected, the write
+ * may still have taken effect.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';

@@ -15,8 +15,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
-      // Stored pages without private fields. All callers share the same buffer of a page, so it is searched only once.
-      // Redacted copies are not stored, because they would double the memory used for pages.
+      // Buffers of stored pages without private fields. All callers share the buffer of a stored page, so each page is
+      // searched only once. Redacted copies are not stored, because they would double the memory that pages use.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
@@ -38,7 +38,10 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
   };
 }
 
-/** Returns the error for a body that cannot be read. It cannot be redacted either, so it must not be shown. */
+/**
+ * Returns the error for a body that cannot be parsed. Because it cannot be redacted either, it must not be sent to the
+ * client.
+ */
 function unreadable(): GatewayError {
   return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');
 }

@@ -39,7 +39,7 @@ function duplicate(because: 'in flight' | 'accepted'): GatewayError {
   });
 }
 
-/** Returns whether `Portico-Force` forces a repeated upload. */
+/** Returns whether the value of the `Portico-Force` header forces a repeated upload. */
 export function isForced(header: string | readonly string[] | undefined): boolean {
   return typeof header === 'string' && header.trim().toLowerCase() === 'true';
 }

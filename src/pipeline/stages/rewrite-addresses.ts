@@ -6,7 +6,7 @@ import type { StagePlanner } from '../stage.ts';
 
 /** Finds and rewrites absolute addresses of the legacy host in responses (rules, 11). */
 export interface LegacyAddresses {
-  /** True with `rewriteUrls: true`. */
+  /** True if addresses are rewritten rather than only reported (`rewriteUrls: true`). */
   readonly rewrite: boolean;
   readonly find: (body: Buffer) => boolean;
   readonly replace: (body: Buffer, publicAddress: string) => Buffer;

@@ -8,20 +8,20 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** Services that this stage needs. */
+/** The services that this stage needs. */
 export interface TranslateFailureServices {
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly isPermissionMessage: PermissionMessage;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** Removes the successful verification of this principal's credential from memory. */
+  /** Forgets that this principal's credential was verified. */
   readonly forget: (principal: Principal) => void;
 }
 
 /**
- * Converts error responses of the upstream and transport failures into gateway errors. With `legacy`, error responses
- * are forwarded unchanged.
+ * Converts error responses from the upstream and transport failures into gateway errors. With the error style `legacy`,
+ * error responses are forwarded unchanged.
  */
 export function translateFailure(services: TranslateFailureServices): StagePlanner {
   return {
@@ -52,7 +52,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
   };
 }
 
-/** Returns the response of the rest of the plan and converts a transport failure into a gateway error. */
+/** Returns the reply of the remaining plan. Converts a transport failure into a gateway error. */
 async function replyOf(next: Handler, exchange: Exchange): Promise<Reply> {
   try {
     return await next(exchange);

@@ -12,10 +12,10 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** The result of checking a request body: the violations, with the code and details for a refusal. */
+/** The result of checking a request body: the violations, and the code and details for a refusal. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
-  /** Violations that are counted but never refused: members that are not in the contract. */
+  /** Violations that are counted but never refused, because they only concern members that are not in the contract. */
   readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
@@ -61,7 +61,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
           findings = await inspect(planned, read.bytes, passed, { check, limits });
         } catch (error) {
           if (!transparent) throw error;
-          // The body has already been read, so it can only be forwarded from here.
+          // The body has already been read and must be forwarded from memory.
           checkFailed(exchange.trace, 'requests', level, error);
           return next(passed);
         }
@@ -80,14 +80,15 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
 }
 
 function tooLarge(rest: Readable, limit: number): GatewayError {
-  // Read until the connection is closed. Closing it with unread bytes would reset it and lose the response.
+  // The rest of the body is read and discarded until the connection is closed. Closing a connection with unread bytes
+  // would reset it, and the client would lose the response.
   rest.on('error', () => undefined).resume();
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
   });
 }
 
-/** Returns a stream of the same bytes that can be destroyed without destroying the client's connection. */
+/** Returns a stream of the same bytes. Destroying it does not destroy the client's connection. */
 function detached(body: Readable): Readable {
   return Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false });
 }

@@ -43,7 +43,7 @@ export interface ValidateResponseServices {
    * or the coding is unknown.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
-  /** Returns whether a body contains an absolute address of the legacy host. */
+  /** Returns whether a body contains absolute addresses of the legacy server. */
   readonly namesUpstream: (body: Buffer) => boolean;
   readonly knownBodies: KnownBodies;
   /** Limits for parsing a response. */
@@ -55,17 +55,17 @@ export interface ValidateResponseServices {
   readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
-  /** Samples the shape of a parsed response. Undefined if the gateway does not learn from traffic. */
+  /** Samples the structure of a parsed response. Undefined if the gateway does not learn from traffic. */
   readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
-  /** Compares the responses with the shadow contract. Undefined if there is none. */
+  /** The shadow contract. Undefined if there is none. */
   readonly shadow?: Pick<ShadowContract, 'responseReceived'> | undefined;
   /** Records the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
 
 /**
- * Checks the upstream's response as received. With `enforce`, a successful response that violates the contract is not
- * forwarded.
+ * Checks the upstream's response before other stages change it. At the `enforce` level, a successful response that
+ * violates the contract is not forwarded.
  */
 export function validateResponse(services: ValidateResponseServices): StagePlanner {
   return {
@@ -76,7 +76,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
-        // The same failure is reported under this name when responses are decoded for the client.
+        // This is the same failure that is reported when responses are decoded for the client.
         if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
@@ -91,7 +91,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
-        // If the response reports a server error, record at least that in the ledger.
+        // The ledger must contain at least the server error that the status reports.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
       };
@@ -142,13 +142,13 @@ function factsOf(
   return { validity, body };
 }
 
-/** A response with its findings. After a scan, `json` has only the members that the later steps read. */
+/** A response and its findings. After a scan, `json` contains only the members that later steps read. */
 interface ReadBody {
   readonly json: unknown;
   readonly findings: ResponseFindings;
 }
 
-/** Returns a response that a scan of its bytes proves valid, or undefined if it must be parsed. */
+/** Returns a response if a scan of its bytes proves that it is valid. Returns undefined if it must be parsed. */
 function scanBody(
   exchange: Exchange,
   response: DecodedResponse,
@@ -161,7 +161,7 @@ function scanBody(
   return found === 'closer' ? undefined : found;
 }
 
-/** Parses and checks a response; returns the exceeded limit if it is too deep or too large to parse. */
+/** Parses and checks a response. If it is too deep or too large to parse, returns the exceeded limit. */
 function parseBody(
   exchange: Exchange,
   response: DecodedResponse,
@@ -212,7 +212,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** Returns the facts found earlier in the same bytes. */
+/** Returns the facts that were found earlier for the same bytes. */
 function knownFacts(
   { trace }: Exchange,
   known: KnownBody,
@@ -230,13 +230,13 @@ function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
 }
 
-/** The result of checking a response, for the outer stages. */
+/** The result of checking a response, used by the outer stages. */
 interface CheckedResponse {
   readonly validity: Validity;
   readonly reported: readonly Violation[];
 }
 
-/** Writes the verdict on a response to the trace. */
+/** Records the verdict on a response in the trace. */
 function judgeFindings(
   exchange: Exchange,
   { status }: DecodedResponse,

@@ -12,7 +12,7 @@ import { endedEarly, recordFailure, recordServerError } from '../upstream-violat
 /** Services for forwarding requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
   readonly upstream: Pick<Upstream, 'exchange'>;
-  /** True if messages are forwarded unchanged in both directions, as in `observe` mode. */
+  /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if response bodies are rewritten while they are streamed. */
   readonly rewriteUrls: boolean;

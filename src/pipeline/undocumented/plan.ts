@@ -16,10 +16,10 @@ import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
-  /** Distinguishes this plan from the plan of an operation. */
+  /** Always undefined, to distinguish this plan from the plan of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
-  /** True if messages are forwarded unchanged in both directions, as in `observe` mode. */
+  /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
   /** The names of the stages. Empty if the policy does not allow any requests. */
   readonly stages: readonly string[];
@@ -41,7 +41,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
-  /** Removes the stored responses with these tags, or all of them if undefined. */
+  /** Removes the stored responses with these tags, or all stored responses if there is no argument. */
   readonly purge: (tags: readonly string[] | undefined) => void;
 }
 
@@ -71,8 +71,8 @@ export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
 }
 
 /**
- * Refuses callers without the permission that the policy requires, and callers for whom the service account would be
- * used.
+ * Refuses callers who lack the permission that the policy requires. Also refuses callers for whom the service account's
+ * credential would be used.
  */
 function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassthroughExchange> {
   return (next) => (exchange) => {
@@ -90,8 +90,8 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
 }
 
 /**
- * Purges the stored responses that a write may have made outdated, before the client receives its response, so that its
- * next read is up to date (rules, 6).
+ * Purges the stored responses that a write may have changed. This happens before the client receives its response, so
+ * its next read returns current data (rules, 6).
  */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {

@@ -3,21 +3,21 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 
-/** An entry of `undocumented.allow`: a path and method to forward although the contract does not describe them. */
+/** An entry of `undocumented.allow`: a path and methods to forward even though they are not in the contract. */
 export interface AllowEntry {
   readonly method: string;
-  /** A path in which `{name}` matches one segment and `/**` at the end matches everything below. */
+  /** A path pattern. `{name}` matches one segment, and `/**` at the end matches everything below. */
   readonly path: string;
   /** The permission that the caller needs. */
   readonly permission?: string | undefined;
 }
 
-/** The verdict for a request that is forwarded although the contract does not describe it. */
+/** The verdict for a request that is forwarded even though it is not in the contract. */
 export interface PassingVerdict {
   readonly pass: true;
   readonly permission: string | undefined;
   readonly reported: boolean;
-  /** True if the contract has the path, but with other methods. Used in reports. */
+  /** True if the contract has the path but not the method. Used in reports. */
   readonly documentedPath?: boolean;
   /** True if the method belongs to an inferred operation that is disabled. */
   readonly isDisabled?: boolean;
@@ -34,8 +34,8 @@ export type UndocumentedVerdict =
     };
 
 /**
- * Decides how to handle a request that matches no operation. `byMethod` contains the operations of the path, if the
- * contract has it.
+ * Decides how to handle a request that matches no operation. If the contract has the path, `byMethod` contains its
+ * operations.
  */
 export type UndocumentedPolicy = (
   method: string,
@@ -43,7 +43,7 @@ export type UndocumentedPolicy = (
   byMethod: ReadonlyMap<string, Operation> | undefined,
 ) => UndocumentedVerdict;
 
-/** The base path to which passthrough is limited in modes other than `observe` (rules, 11). */
+/** The base path of passthrough requests. Modes other than `observe` do not forward paths outside it (rules, 11). */
 const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -73,15 +73,15 @@ export function compileUndocumentedPolicy(
 }
 
 /**
- * Returns the policy's verdict on a request that matches no operation. `match` is the matching path in the contract, if
- * any.
+ * Returns the policy's verdict on a request that matches no operation. `match` is the path in the contract that
+ * matches, if any.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
-  // The path counts as undocumented for the methods of disabled operations (rules, 10).
+  // For the methods of disabled operations, the path counts as undocumented (rules, 10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
   const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod);
   return isDisabled ? { ...verdict, isDisabled } : verdict;
@@ -95,12 +95,12 @@ function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
   return [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** A function that returns whether a raw path matches a pattern. */
+/** Returns whether a raw path matches a pattern. */
 type PathPattern = (path: string) => boolean;
 
 /**
- * Compiles a path pattern. `{name}` or `*` matches one non-empty segment or a part of one, and `/**` at the end matches
- * everything below. All other text is matched exactly and is case-sensitive.
+ * Compiles a path pattern. `{name}` and `*` match one non-empty segment or a part of one. `/**` at the end matches
+ * everything below. All other text must match exactly, including its case.
  */
 export function compilePathPattern(pattern: string): PathPattern {
   const deep = pattern.endsWith('/**');

@@ -13,16 +13,18 @@ import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Stage } from '../stage.ts';
 
-/** Options for addresses of the legacy server in responses from undocumented paths. */
+/** Options for handling addresses of the legacy server in responses from undocumented paths. */
 export interface AddressServices {
   readonly legacy: LegacyAddresses;
-  /** True if addresses in bodies are rewritten too (rules, 11). */
+  /** True if addresses in bodies are also rewritten (rules, 11). */
   readonly rewriteUrls: boolean;
   /** Returns the address of the gateway under an origin. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
-/** Replaces the legacy address with the public one in headers, and also in bodies if the configuration enables it. */
+/**
+ * Replaces the legacy address with the public one in headers. If the configuration enables it, also does so in bodies.
+ */
 export function rewriteAddresses({ legacy, rewriteUrls, publicAddress }: AddressServices): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
@@ -85,7 +87,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// The length and strong validators describe the original bytes and do not apply to the rewritten ones.
+// The length and a strong validator describe the original bytes, so they do not apply to the rewritten ones.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();

@@ -43,7 +43,10 @@ function undocumentedRefusal(
   });
 }
 
-/** Shows only the known words of the path, because any other part may identify a person. */
+/**
+ * Returns the violation for an undocumented path. It contains only the known words of the path, because any other part
+ * could identify a person.
+ */
 function undocumented(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   documentedPath: boolean,
