@@ -56,9 +56,9 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 }
 
 /**
- * Decides who can see a written comment. Refuses a violation of the specification's three rules with 400: an inherited
- * visibility cannot be changed, recipients require the visibility `recipients`, and a private option requires its
- * permission.
+ * Decides who can see a written comment. Refuses a write with 400 if it violates one of the specification's three
+ * rules: an inherited visibility cannot be changed, recipients require the visibility `recipients`, and a private
+ * option requires its permission.
  */
 export function decideVisibility(
   sql: Sql,

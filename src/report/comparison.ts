@@ -19,13 +19,13 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The finding on the second side if there is one, otherwise on the first. */
   readonly finding: Finding;
-  /** The sides without requests to the operation, where the violation could not occur. */
+  /** The sides without requests to the operation, on which the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
 /** The comparison of two reports. */
 export interface Comparison {
-  /** Epoch milliseconds, of the second side. */
+  /** The time of the second side, in epoch milliseconds. */
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
@@ -109,7 +109,8 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
 /**
- * Formats `65 % → 11.8 %`; `–` is a side without the violation, `not requested` one without requests to the operation.
+ * Formats a change of frequency, such as `65 % → 11.8 %`. `–` stands for a side without the violation, and `not
+ * requested` for a side without requests to the operation.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>

@@ -54,7 +54,7 @@ export function detailLines(finding: Finding): readonly string[] {
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
-/** Suggests a fix: a template of an OpenAPI Overlay 1.0 as lines of YAML, or the place to change. */
+/** Suggests a fix: either an OpenAPI Overlay 1.0 template, as lines of YAML, or the place to change. */
 function overlayLines({ entry, place }: Finding): readonly string[] {
   const { schema } = place;
   if (schema === undefined) return ['', `To fix it, change ${placeToFix(entry)}`];

@@ -7,7 +7,7 @@ import type { RenderComparison, RenderReport } from './render-options.ts';
 import { renderComparedSarif, renderSarif } from './sarif-report.ts';
 import { renderTable } from './table-report.ts';
 
-/** A format: how it shows a report, and how it shows a comparison of two. Every format has both. */
+/** An output format: one function renders a report, and the other renders a comparison of two reports. */
 interface ReportFormat {
   readonly report: RenderReport;
   readonly comparison: RenderComparison;

@@ -138,7 +138,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    // The page has the strictest policy wherever it is opened.
+    // This strict policy applies wherever the page is opened.
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escapeMarkup(title)}</title>`,
@@ -157,7 +157,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
 /** Returns a table; the rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // On a narrow screen, the table can be scrolled, including with the keyboard.
+    // On a narrow screen, the table can be scrolled with a pointer or with the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,

@@ -3,7 +3,7 @@ import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-e
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
-/** The state of a violation in the baseline; `expired` counts as new: it was accepted, but only until its last day. */
+/** The state of a violation in the baseline. `expired` counts as new: the last day of the acceptance has passed. */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
 /** The place of the violated statement in the contract. */
@@ -137,7 +137,7 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
 }
 
 /**
- * Limits an entry to the scope, because an exported file may contain more; returns an empty list if nothing remains.
+ * Limits an entry to the scope, because an exported file can contain more. Returns an empty list if nothing remains.
  */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];

@@ -122,7 +122,8 @@ function hintLines(report: Report, width: number): string[] {
 }
 
 /**
- * Returns the YAML lines that accept a violation, to be copied below `accepted:` in a baseline. They are never wrapped.
+ * Returns the YAML lines that accept a violation, to be copied below `accepted:` in a baseline. The lines are never
+ * wrapped.
  */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [

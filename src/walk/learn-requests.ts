@@ -26,8 +26,8 @@ const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
- * Returns requests for pages of lists with attachments and for follow relations. The plain walk requests too few of
- * either.
+ * Returns requests for pages of lists with attachments and for follow relations. The plain walk does not request enough
+ * of them.
  */
 export function openPlaceRequests(ids: IdsOf): LearnRequest[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
@@ -52,7 +52,7 @@ export function openPlaceRequests(ids: IdsOf): LearnRequest[] {
         target: `${BASE}/${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
         page,
         pageSize: PAGE_SIZE,
-        // The maximum size of the server may be smaller.
+        // The server's maximum page size may be smaller.
         fallback: `${BASE}/${name}.json?page=${page}`,
       })),
     ),
@@ -75,8 +75,8 @@ export function ticketRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups by the keys in those responses. If there are few keys, each one is requested several times for more
- * evidence.
+ * Returns lookups by the issue keys in ticket responses. If there are few keys, each one is requested several times for
+ * more evidence.
  */
 export function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);

@@ -12,7 +12,7 @@ import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.
 export interface WalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
-  /** The maximum number of requests, including repeated ones; only a repetition of the last one can exceed it. */
+  /** The maximum number of requests, including repeated ones. Only the repetition of the last request can exceed it. */
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
   readonly delayMs: number;
@@ -65,7 +65,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     observe(response);
     if (response.status !== 200 || response.text === undefined) return;
     if (ids.learn(response.text)) plan();
-    // Only an operation's first resource is requested in all variations; for the others, the plain response is
+    // Only an operation's first resource is requested in all variations. For its other resources, the plain response is
     // sufficient.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
@@ -150,10 +150,13 @@ function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdic
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }
 
-/** Requests that are still to be sent, each target once. */
+/** The requests that have not been sent yet, without duplicate targets. */
 interface RequestQueue {
   add(request: WalkRequest): void;
-  /** Removes and returns the first added request of the lowest rank; undefined if the queue is empty. */
+  /**
+   * Removes and returns the request with the lowest rank, or the oldest of several such requests. Returns undefined if
+   * the queue is empty.
+   */
   next(): WalkRequest | undefined;
   /** The number of queued requests. */
   size(): number;

@@ -8,7 +8,9 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Changes the first item of a list, or the object itself if it is not a list. An empty list remains unchanged. */
+/**
+ * Changes the first item of a list, or the object itself if the body is not a list. An empty list remains unchanged.
+ */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];

@@ -7,8 +7,9 @@ export function plainError(status: number, message: string): LegacyResponse {
   return jsonResponse({ error: message }, status);
 }
 
-/** Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an HTML
- * line break (field facts, grade D).
+/**
+ * Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an
+ * HTML line break (field facts, grade D).
  */
 export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";

@@ -16,7 +16,7 @@ interface NodeListing {
 
 const PAGES = { firstPage: 1, size: 15 } as const;
 
-/** Returns one page of the nodes that the caller may see in the envelope, filtered, sorted and projected. */
+/** Returns one page of the nodes that the caller may see: filtered, sorted, projected and wrapped in the envelope. */
 export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing): Record<string, unknown> {
   const { query, caller } = request;
   const conditions: SqlCondition[] = [
@@ -132,5 +132,5 @@ const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['reportCount', 'n.reports DESC'],
 ]);
 
-/** The sort names that node lists contain in `sorts`. */
+/** The sort names that node lists return in `sorts`. */
 export const NODE_SORT_NAMES: readonly string[] = [...NODE_SORTS.keys()];

@@ -36,7 +36,10 @@ function isPlain(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Returns the paths below `key`: undefined if no path names it, an empty list if one names it as a whole. */
+/**
+ * Returns the paths below `key`. Returns undefined if no path contains the key, and an empty list if a path ends with
+ * it.
+ */
 function below(key: string, selected: readonly string[]): string[] | undefined {
   const named = selected.filter((path) => path === key || path.startsWith(`${key}.`));
   if (named.length === 0) return undefined;
@@ -79,7 +82,8 @@ const EXTRAS = [
 ] as const;
 
 /**
- * Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never do.
+ * Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never show
+ * these counts.
  */
 export function withExtraFields(
   sql: Sql,

@@ -50,7 +50,7 @@ interface NodeBelow {
   readonly body: string;
   /** Epoch ms. */
   readonly at: number;
-  /** True to update the thread's last activity; false for a private comment, which that would reveal. */
+  /** True to update the thread's last activity. False for a private comment, because the update would reveal it. */
   readonly showsActivity: boolean;
 }
 
@@ -72,7 +72,7 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    // As text, because a number would be bound as REAL and printed with a fraction.
+    // The id is bound as text, because a number would be bound as REAL and printed with a fraction.
     String(nextId(sql, 'revisions')),
     nodeId,
   );

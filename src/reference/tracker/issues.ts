@@ -8,7 +8,7 @@ export interface IssueFile {
 /** The only issue of the embedded tracker. */
 export const KNOWN_ISSUE = { id: '10001', key: 'QA-1' } as const;
 
-// Attachments are stored in memory. If there are more, the oldest is removed.
+// Attachments are stored in memory. If there are more than this number, the oldest is removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 
@@ -35,7 +35,7 @@ function trackerAuthor(url: string): Record<string, unknown> {
   };
 }
 
-/** Creates the tracker's issues; `url` returns the tracker's own URL, `clock` epoch ms. */
+/** Creates the tracker's issues. `url` returns the tracker's own URL, and `clock` returns the time in epoch ms. */
 export function createIssues(url: () => string, clock: () => number): Issues {
   const files = new Map<string, IssueFile>();
   let nextId = 10_100;

@@ -84,7 +84,9 @@ const latest: LegacyRoute = {
   },
 };
 
-/** Undocumented routes for content: single nodes, the nodes below a question, lists of all types, posting an answer. */
+/**
+ * Undocumented routes for content: single nodes, the nodes below a question, lists of all types, and posting an answer.
+ */
 export const contentRoutes: readonly LegacyRoute[] = [
   all('answer', ['answer']),
   all('comment', ['comment', 'ideacomment']),
