@@ -25,34 +25,37 @@ import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo, createLineBatch } from './telemetry/logs.ts';
 
-/** Replacements for the system's clock, environment, output and random numbers, and for the contract loader. */
+/**
+ * Replacements for the system's clock, environment, output and random numbers, and for the function that loads
+ * contracts.
+ */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Loads and compiles a contract; a gateway does not change it, so that several gateways can share one. */
+  /** Loads and compiles a contract. Several gateways can share one contract, because a gateway does not change it. */
   readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
 }
 
-/** An assembled gateway that does not listen. */
+/** An assembled gateway that is not listening. */
 export interface Assembly {
   readonly gateway: CompiledGateway;
   readonly services: Services;
-  /** Problems of the contract or the shadow contract that do not prevent the start. */
+  /** Problems of the contract or the shadow contract that do not prevent the startup. */
   readonly warnings: readonly Fault[];
-  /** The content of the ladder file at startup, which may belong to an earlier contract. */
+  /** The state in the ladder file at startup. It can belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;
   readonly edges: Edges;
-  /** One line per operation, as `portico plan` prints them. */
+  /** The lines that `portico plan` prints, one for each operation. */
   readonly planLines: readonly string[];
-  /** The permission matrix of roles and accounts by operation, as text. */
+  /** The permission matrix as text. It shows the operations that each role and each account may use. */
   readonly permissionsMatrix: string;
-  /** Explains what would happen to a request, without calling the upstream. */
+  /** Returns lines that explain how the gateway would handle a request. The upstream is not called. */
   explain(request: ExplainRequest): readonly string[];
-  /** The accepted violations; undefined if no file is configured. */
+  /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** The state of the verifier, which `readyz` reads. */
+  /** The state of the credential verifier, which `readyz` reads. */
   readonly calibration: CalibrationState;
   readonly drain: { started: boolean };
   close(): Promise<void>;
@@ -63,13 +66,14 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gatew
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
-   * Reports not ready but still serves for `lameDuckSeconds` (default: 0). Then accepts no new connection, waits up to
-   * `listen.drainSeconds` for requests in flight, and closes everything.
+   * Closes the gateway. For `lameDuckSeconds` (default: 0), it reports that it is not ready but still serves requests.
+   * After that, it accepts no new connections, waits up to `listen.drainSeconds` for requests in flight, and closes
+   * everything.
    */
   close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;
 }
 
-/** Reads, checks and compiles everything; throws a StartFault with all configuration errors. */
+/** Reads, checks and compiles everything. Throws a StartFault with all configuration errors. */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
   const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
@@ -115,14 +119,14 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   };
 }
 
-/** An assembly with open stores and a tested verifier. */
+/** An assembled gateway whose stores are open and whose verifier has been tested. */
 interface Running {
   readonly assembly: Assembly;
-  /** Reports not ready and, after `lameDuckMs` milliseconds, stops the background work. */
+  /** Reports that the gateway is not ready. After `lameDuckMs` milliseconds, it stops the background work. */
   drain(lameDuckMs: number): Promise<void>;
 }
 
-/** Assembles a gateway, opens its stores and tests its verifier; closes everything if it throws. */
+/** Assembles a gateway, opens its stores and tests its verifier. If this fails, everything is closed again. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
   const { logger } = assembly.services;
@@ -142,7 +146,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly,
     async drain(lameDuckMs) {
       assembly.drain.started = true;
-      // A load balancer must see that this process is not ready before connections are refused.
+      // The load balancer must notice that this process is not ready before the process refuses connections.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       stop();
       stopLadder();
@@ -150,14 +154,15 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   };
 }
 
-/** Starts a gateway with its own listeners; closes everything if it throws. */
+/** Starts a gateway with its own listeners. If this fails, everything is closed again. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: Listener[] = [];
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
-    // The public side first: until it is drained, the admin side reports to a load balancer that it is not ready.
+    // The public side is closed first. Until it is drained, the admin side reports to the load balancer that the
+    // gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
     await assembly.close();
   };
@@ -184,16 +189,16 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   }
 }
 
-/** A gateway without listeners, for an application with its own. */
+/** A gateway without its own listeners. The embedding application provides them. */
 interface MountedGateway {
   readonly handle: RequestListener;
-  /** The admin side: health, metrics and console. */
+  /** The Express app of the admin side: health checks, metrics and the console. */
   readonly admin: Express;
   readonly planLines: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts a gateway without listeners; closes everything if it throws. */
+/** Starts a gateway without its own listeners. If this fails, everything is closed again. */
 export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   let closing: Promise<void> | undefined;
@@ -205,7 +210,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
   };
 }
 
-/** Returns the default destination of log lines. It writes lines in batches, so the last ones must be flushed. */
+/** Returns the default stream for log lines. It writes lines in batches, so the last batch must be flushed. */
 function toStandardOutput(): { readonly stream: DestinationStream; flush(): void } {
   const lines = createLineBatch(bytesTo(1));
   return { stream: lines, flush: () => lines.flush() };

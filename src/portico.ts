@@ -10,36 +10,39 @@ import { StartFault } from './model/fault.ts';
 export type { PorticoConfig } from './config/portico-config.ts';
 export { StartFault, type Fault } from './model/fault.ts';
 
-/** The gateway as middleware for Express or any other framework that calls `(req, res, next)`. */
+/** The gateway as middleware for Express, or for any other framework that calls `(req, res, next)`. */
 export interface Portico {
-  /** Handles every request that reaches it. Calls `next` with an error only if the body has already been read. */
+  /**
+   * Handles every request that it receives. It calls `next` with an error if the request body has already
+   * been read, and otherwise never.
+   */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
-  /** An Express app with `/livez`, `/readyz`, `/metrics` and the console. Mount it where only operators can reach it. */
+  /** An Express app with health checks, metrics and the console. Mount it where only operators can reach it. */
   readonly admin: Express;
-  /** The plan of each operation, one line each, as `portico plan` prints them. */
+  /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
-  /** Finishes background work, and closes the ledger and all connections to the upstream. */
+  /** Finishes the background work, and closes the ledger and all connections to the upstream. */
   close(): Promise<void>;
 }
 
-/** Replacements for the environment, working folder and output of the process. */
+/** Replacements for the process's environment, working folder and output. */
 interface PorticoOptions {
-  /** The environment that variables such as `UPSTREAM_URL` are read from; `process.env` by default. */
+  /** The environment that contains variables such as `UPSTREAM_URL`. Defaults to `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths start from; the working folder by default. */
+  /** The folder against which relative paths are resolved. Defaults to the working folder. */
   readonly cwd?: string;
-  /** Receives log lines, each with its line break; standard output by default. */
+  /** Receives the log lines, each with its line break. Defaults to standard output. */
   readonly logStream?: { write(line: string): void };
 }
 
 /**
- * Starts a gateway that an application mounts beside its own routes. The configuration has the keys of `portico.yaml`, and
- * environment variables take precedence over it. Throws `StartFault` with all configuration errors; all resources are
- * released then.
+ * Starts a gateway that an application mounts alongside its own routes. The configuration has the keys of
+ * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, it throws a
+ * `StartFault` that lists all of them, and releases all resources.
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;
-  // An application without its own roles file uses the one that comes with Portico.
+  // An application that has no roles file of its own uses Portico's default roles file.
   const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...config.roles };
   const settings = loadSettings({ env, cwd, given: { ...config, roles } });
   if (settings.embedded)

@@ -16,23 +16,23 @@ import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
 
-/** The public and the admin side of the gateway, not listening yet. */
+/** The public side and the admin side of the gateway. They are not listening yet. */
 export interface Edges {
-  /** Handles public requests of an embedding application's listener. Checks the request head first. */
+  /** Handles requests that an embedding application's listener receives. It checks the head of each request first. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
-  /** Ends the sampling of traffic. */
+  /** Stops the sampling of traffic. */
   close(): void;
 }
 
-/** The gateway state that the edges read. */
+/** The parts of the gateway's state that the edges read. */
 interface EdgeState {
   readonly readiness: () => Readiness;
 }
 
-/** Creates the public and the admin app with their servers. */
+/** Creates the apps of the public side and the admin side, with their servers. */
 export function assembleEdges(
   settings: Settings,
   start: Start,
@@ -82,7 +82,7 @@ export function assembleEdges(
     logger,
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // Such a request never reaches the application, so it is counted here.
+  // A request that is refused before it is read never reaches the application, so it is counted here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -95,7 +95,10 @@ export function assembleEdges(
   return { handle, adminApp, publicServer, adminServer, close };
 }
 
-/** Returns the address at which the process can reach its own listener: loopback if it listens on all addresses. */
+/**
+ * Returns the address at which the process can reach its own listener. If the listener accepts connections on all
+ * addresses, this is loopback.
+ */
 export function ownAddress(
   address: AddressInfo | string | null,
 ): { readonly host: string; readonly port: number } | undefined {

@@ -10,13 +10,13 @@ import { CHECK_NAMES } from '../model/checks.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** The ladder of one gateway with its file. */
+/** A gateway's ladder, with its file. */
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
 }
 
-/** Reads the stored state of the ladder; throws a StartFault for an invalid file. */
+/** Reads the stored state of the ladder. Throws a StartFault if the file is invalid. */
 export function readStoredLadder({ ladder, placeOf }: Settings): LadderState | undefined {
   try {
     return readLadderFile(ladder.file);
@@ -28,7 +28,7 @@ export function readStoredLadder({ ladder, placeOf }: Settings): LadderState | u
   }
 }
 
-/** Creates the ladder for the configured levels; nothing is written before a level changes. */
+/** Creates the ladder for the configured levels. Nothing is written until a level changes. */
 export function assembleLadder(
   settings: Settings,
   start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
@@ -38,7 +38,8 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // A step that has since replaced it, such as the mark of a promotion lifted in the console, is retained.
+    // If another step has replaced this step in the meantime, for example because the console lifted a promotion, the
+    // new step remains.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({

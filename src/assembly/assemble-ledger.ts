@@ -12,7 +12,7 @@ import { keysOf } from '../lib/json-pointer.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
-/** Creates the ledger; its store is not opened yet. */
+/** Creates the ledger. Its store is not opened yet. */
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
@@ -42,7 +42,7 @@ async function openStore(
     return await location.open();
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    // The default location was not configured, so a folder that cannot be written does not prevent the start.
+    // The default location was not chosen by the operator, so an unwritable folder does not prevent the startup.
     if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;
@@ -54,7 +54,7 @@ async function openStore(
 
 const MAX_REPORTED = 20;
 
-/** Logs problems of the baseline file: that it does not exist, and expired entries. */
+/** Logs a warning if the baseline file does not exist or contains expired entries. */
 export function logBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
   if (baseline === undefined) return;
   const { file, missing } = baseline;

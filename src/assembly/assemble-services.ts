@@ -30,17 +30,17 @@ import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
-/** System facilities that a test or an embedding program can replace. */
+/** System facilities that tests and embedding programs can replace. */
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The destination of log lines. */
+  /** The stream to which log lines are written. */
   readonly logStream: DestinationStream;
-  /** Returns a number 0 ≤ x < 1, which determines whether a hit on a shared page is compared. */
+  /** Returns a number 0 ≤ x < 1 that decides whether a hit on a shared page is compared. */
   readonly random: () => number;
 }
 
-/** The long-lived services of one gateway. */
+/** The services of one gateway. They exist until the gateway is closed. */
 export interface Services {
   readonly logger: Logger;
   readonly upstream: Upstream;
@@ -53,19 +53,19 @@ export interface Services {
   readonly metrics: Metrics;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
-  /** Learns from traffic; undefined unless `learn.traffic` is on. */
+  /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
-  /** Reduces a violation to its fingerprint. */
+  /** Returns the fingerprint of a violation and the properties from which it is computed. */
   readonly kindOf: KindOf;
-  /** Checks traffic against the shadow contract; undefined if none is configured. */
+  /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** Passes the trace of a finished request to all observers of requests. */
+  /** Passes the trace of a finished request to all trace observers. */
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** Creates the services; no connection or listener is opened yet. */
+/** Creates the services. No connection or listener is opened yet. */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
@@ -143,7 +143,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /**
- * Returns every requirement that a denied caller may have failed to meet. The names come from the contract and the
+ * Returns the names of all requirements that a denied caller can be missing. The names come from the contract and the
  * configuration, never from a request.
  */
 export function permissionLabels(

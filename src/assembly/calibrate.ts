@@ -3,19 +3,23 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './create-authenticator.ts';
 
-/** The state of the verifier, which readiness reads. */
+/** The state of the credential verifier. The readiness check reads it. */
 export interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
-  /** True if an operation refuses callers by identity, so that the gateway is not ready without a verifier. */
+  /**
+   * True if an operation refuses callers because of their identity. The gateway is then not ready until the verifier
+   * works.
+   */
   needed?: boolean;
 }
 
 const RETRY_MS = 5000;
 
 /**
- * Tests the verifier with a wrong credential at startup and at intervals (rules, 2) if refusals depend on the caller's
- * identity. A verifier that accepts any credential is a configuration error. If the upstream does not respond, the
- * gateway is not ready. Returns a function that stops the attempts.
+ * Tests the credential verifier at startup and at intervals (rules, 2). The test sends a wrong credential to the
+ * upstream. It runs only if refusals depend on the caller's identity. A verifier that accepts any credential is a
+ * configuration error. If the upstream does not respond, the gateway is not ready. Returns a function that ends the
+ * tests.
  */
 export async function calibrate(
   settings: Settings,
@@ -40,7 +44,7 @@ export async function calibrate(
     state.kind = kind;
     return 'fault' in found ? found.fault : undefined;
   };
-  // No probe is sent if its result would not change anything.
+  // No probe is sent if its result would make no difference.
   if (!state.needed) return () => undefined;
   const fault = await attempt();
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);

@@ -35,13 +35,13 @@ import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './watch-shadow.ts';
 
-/** The memo of targets may use an eighth of the budget of stored pages. */
+/** The divisor of the cache budget that gives the memory limit of the targets memo. */
 const TARGETS_SHARE = 8;
 
-/** More than the number of permissions in a contract and a configuration. */
+/** A limit above the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
 
-/** Compiles the plans of all operations and assembles the gateway. */
+/** Compiles the plans of all operations and creates the gateway from them. */
 export function compileGateway(
   settings: Settings,
   start: Start,
@@ -78,13 +78,13 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // Stages share state only through the services, so a plan can be replaced while requests run.
+  // Stages share state only through the services, so a plan can be replaced while requests are in progress.
   ladder.onChange((id) => {
     const current = plans.get(id);
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
-    // Responses stored at the `report` level may be invalid and must no longer be served.
+    // Responses that were stored at the `report` level can be invalid. They must no longer be served.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {
@@ -209,7 +209,7 @@ function stageServices(
   };
 }
 
-/** Combines one operation with its configuration. */
+/** Combines an operation with its configuration. */
 export function planOperation(settings: Settings, operation: Operation): PlannedOperation {
   const own = settings.operations[operation.id] ?? {};
   const { cacheability } = operation;
@@ -235,8 +235,8 @@ export function planOperation(settings: Settings, operation: Operation): Planned
 }
 
 /**
- * Returns the operations that the configuration disables, with the key: those that need a missing issue tracker
- * (rules, 3).
+ * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Each
+ * operation id is mapped to the configuration key that disables the operation.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
-/** Creates the authenticator with the configured verifier. */
+/** Creates the authenticator. It uses the configured verifier. */
 export function createAuthenticator(
   settings: Settings,
   roles: RolesFile,
@@ -16,7 +16,7 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // `observe` sends no requests of its own: responses to clients show whether a credential is valid.
+  // The mode `observe` sends no requests of its own. Responses to clients show whether a credential is valid.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(upstream, options.path);
   const verifier =
@@ -26,7 +26,7 @@ export function createAuthenticator(
   return create({ options: authentication, verifier });
 }
 
-/** Returns a function that sends a credential to the upstream and returns the response. */
+/** Returns a function that sends a credential to the upstream and returns the upstream's response. */
 function probeOf(upstream: Upstream, target: string) {
   return async (authorization: string, signal: AbortSignal) => {
     const headers = [
@@ -38,11 +38,11 @@ function probeOf(upstream: Upstream, target: string) {
   };
 }
 
-/** Returns true if refusals depend on the caller's identity, so that credentials must be verified. */
+/** Returns true if refusals depend on the caller's identity. Credentials must then be verified. */
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // With authentication off, no caller is verified, whatever the level of permissions.
+    // If authentication is off, callers are not verified, regardless of the level of permissions.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }

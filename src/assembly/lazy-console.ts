@@ -10,7 +10,7 @@ import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { disabledOperations } from './compile-gateway.ts';
 
-/** Creates the handler of the console, which loads its modules and files on the first request. */
+/** Creates the console's handler. It loads the console's modules and files on the first request. */
 export function createLazyConsole(
   settings: Settings,
   start: Start,
@@ -28,7 +28,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // Files that could not be read may be readable on the next request.
+      // The next request tries again, because the files may be readable by then.
       handler = undefined;
       throw error;
     });

@@ -18,18 +18,18 @@ export interface Learning {
   close(): void;
 }
 
-/** The initial state of learning: the enforced contract and the stored observations. */
+/** The data with which learning starts: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
 }
 
-/** Returns the contract's document with its overlays, which learning compares traffic with. */
+/** Returns the contract document including its overlays. Learning compares traffic with this document. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }
 
-/** Reads the stored observations if `learn.traffic` is on; throws a StartFault for an invalid file. */
+/** Reads the stored observations if `learn.traffic` is on. Throws a StartFault if the file is invalid. */
 export function loadLearned(settings: Settings): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
   if (!traffic) return undefined;
@@ -37,7 +37,7 @@ export function loadLearned(settings: Settings): LearnedBefore | undefined {
   return { document: readLearnDocument(settings), observations };
 }
 
-/** Samples responses while they are forwarded. An error in learning never affects a request. */
+/** Creates the service that samples forwarded responses. Errors in learning never affect a request. */
 export function createLearning(
   { learn }: Pick<Settings, 'learn'>,
   { document, observations }: LearnedBefore,

@@ -7,15 +7,15 @@ import { compilePermissions, type Permissions } from '../permissions/compile-per
 import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { loadRoles } from '../permissions/load-roles.ts';
 
-/** The effective roles file and the permissions compiled from it. */
+/** The effective roles file, and the permissions compiled from it. */
 export interface LoadedPermissions {
   readonly roles: RolesFile;
   readonly permissions: Permissions;
 }
 
 /**
- * Reads and compiles the roles file; throws a StartFault with all errors. Demo accounts are removed with a real
- * upstream.
+ * Reads and compiles the roles file. Throws a StartFault with all errors. If the upstream is a real server, demo
+ * accounts are removed.
  */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
   const further = furtherPermissions(settings, contract);
@@ -38,13 +38,14 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
   return { roles, permissions };
 }
 
-/** Reads the roles file. Without a catalog, names in the file are not checked. */
+/** Reads the roles file. Without a catalog, the names in the file are not checked. */
 export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
   return loadRoles(readText(file), file, catalogue);
 }
 
 /**
- * Returns the permissions of the catalog and of allowed paths, which roles can name in addition to those of operations.
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles can contain these permissions in addition
+ * to the permissions that operations require.
  */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
   const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);

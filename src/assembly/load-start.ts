@@ -14,33 +14,36 @@ import { readStoredLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
-/** Everything that is read and compiled before services are created. */
+/** Everything that is read and compiled before the services are created. */
 export interface Start extends LoadedPermissions {
   readonly contract: Contract;
-  /** The shadow contract; undefined if none is configured. */
+  /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
-  /** Problems of both contracts that do not prevent the start. */
+  /** Problems of the two contracts that do not prevent the startup. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
-  /** The `Authorization` of the service account; undefined when credentials are forwarded. */
+  /** The `Authorization` header of the service account. Undefined if clients' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
-  /** The accepted violations; undefined if no file is configured. */
+  /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** The stored state of the ladder; undefined if there is none yet. */
+  /** The stored state of the ladder. Undefined if nothing is stored yet. */
   readonly ladder: LadderState | undefined;
-  /** The stored observations; undefined if traffic is not sampled. */
+  /** The stored observations. Undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
 }
 
-/** The sources other than the settings. */
+/** The inputs of the startup, apart from the settings. */
 interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Loads the contract and the shadow contract; {@link loadContract} by default. */
+  /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
 }
 
-/** Loads contract, roles and upstream settings; throws a StartFault with the configuration errors of all of them. */
+/**
+ * Loads the contract, the roles file and the upstream's settings. Throws a StartFault with all configuration errors in
+ * them.
+ */
 export function loadStart(settings: Settings, { env, load = loadContract }: StartSources): Start {
   const faults: Fault[] = [];
   const attempt = <T>(step: () => T): T | undefined => {
@@ -54,7 +57,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   };
   const contract = attempt(() => load(settings.contract));
   const shadow = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
-  // Names of operations are checked here, where their place in the configuration is known.
+  // The ids of operations are checked here, because their places in the configuration are known here.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
   if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));
@@ -111,10 +114,13 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
   }
 }
 
-// Enough to find the shadow contract's own violations in a page full of known ones.
+// The limit is high enough to find the shadow contract's own violations on a page that has many known violations.
 const MAX_COLLECTED = 1000;
 
-/** Compiles the shadow contract, if one is configured; throws a StartFault whose messages name the shadow contract. */
+/**
+ * Compiles the shadow contract, or returns undefined if none is configured. Throws a StartFault whose messages name the
+ * shadow contract.
+ */
 function loadShadow(
   { candidate, ...contract }: ContractOptions,
   load: (options: ContractOptions) => Contract,
@@ -136,7 +142,10 @@ function loadShadow(
   }
 }
 
-/** The properties of operations that the comparison with traffic ignores, by their name in the document. */
+/**
+ * The properties of operations that the shadow contract's comparison with traffic ignores, by their names in the
+ * document.
+ */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
   'x-credential': ({ needsCredential }: Operation) => needsCredential,
@@ -144,7 +153,10 @@ const NOT_COMPARED = {
   'x-request-rules': ({ requestRules }: Operation) => requestRules,
 } as const;
 
-/** Returns the warnings about a shadow contract: targets that select nothing, and changes that reports will not show. */
+/**
+ * Returns the warnings about a shadow contract. They list overlay targets that match nothing, and changes that reports
+ * will not show.
+ */
 function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
   if (shadow === undefined) return [];
   const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));

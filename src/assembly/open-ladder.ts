@@ -5,15 +5,15 @@ import { movedLevels } from '../ladder/ladder-rows.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 
-// Frequent enough for a window of hours, and rare enough to be cheap.
+// Promotions depend on a window of hours, so evaluating them every five minutes is frequent enough.
 const PROMOTION_MS = 300_000;
-// The maximum delay before a running gateway notices `portico ladder --lift`.
+// The maximum time until a running gateway notices a `portico ladder --lift`.
 const RELOAD_MS = 10_000;
 
 /**
- * Checks that the ladder can be stored, logs its steps and evaluates promotions at intervals. Returns a function that
- * stops this. A configured file that cannot be written is a configuration error; the default file only causes a
- * warning.
+ * Checks that the ladder can be stored, logs its steps and starts to evaluate promotions at intervals. Returns a
+ * function that stops the evaluation. It is a configuration error if a configured file cannot be written. If the
+ * default file cannot be written, only a warning is logged.
  */
 export async function openLadder(
   settings: Settings,
@@ -46,7 +46,7 @@ export async function openLadder(
     if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
     else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
   }
-  // Written now, because promotions depend on how long this contract has been in use.
+  // The state is written at startup, because promotions depend on how long this contract has been in use.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));

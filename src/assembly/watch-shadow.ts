@@ -5,7 +5,7 @@ import type { CheckBody } from '../pipeline/stages/validate-body.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Start } from './load-start.ts';
 
-/** Creates the check of traffic against the shadow contract; returns undefined if none is configured. */
+/** Creates the service that checks traffic against the shadow contract, or returns undefined if none is configured. */
 export function assembleShadow(
   settings: Settings,
   { contract, shadow }: Start,
@@ -20,7 +20,8 @@ export function assembleShadow(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The exchange has been counted with its request. Here, the status is only for the fingerprint.
+      // The metrics already count this exchange as part of its request. The status is set here only for the
+      // fingerprint.
       trace.upstream = request.upstream;
       ledger.record(trace);
     },
@@ -29,7 +30,7 @@ export function assembleShadow(
   return watch;
 }
 
-/** Wraps a body check so that the shadow contract sees parsed request bodies first. */
+/** Wraps a body check so that the shadow contract sees each parsed request body first. */
 export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {

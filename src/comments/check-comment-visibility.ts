@@ -1,31 +1,34 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** What is known about the visibility of the parent comment; an undefined visibility means public. */
+/**
+ * The known facts about the parent comment's visibility. If the visibility is known but undefined, the comment is
+ * public.
+ */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
-/** One of the three documented reasons to refuse a comment with 400. */
+/** One of the three documented reasons for refusing a comment with 400. */
 interface CommentRefusal {
   readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
   readonly message: string;
   readonly detail: ErrorDetail;
 }
 
-/** A comment to write, and its author's permissions. */
+/** A comment to be written, and its author's permissions. */
 export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;
   readonly parentVisibility: ParentVisibility;
-  /** The current visibility of a comment that is being changed; new comments have none. */
+  /** The current visibility of a comment that is being changed. Not set for a new comment. */
   readonly ownVisibility?: ParentVisibility;
   readonly grants: (permission: string) => boolean;
   readonly options: CommentsOptions;
 }
 
 /**
- * Checks a comment against the three documented reasons for a refusal (rules, 10) and returns all that apply, in their
- * documented order. An unknown parent and a visibility that is not a private option are left to the upstream.
+ * Checks a comment against the three documented reasons for a refusal (rules, 10). Returns all reasons that apply, in
+ * their documented order. The upstream decides if the parent is unknown or if the visibility is not a private option.
  */
 export function checkCommentVisibility({
   body,
@@ -86,7 +89,7 @@ function textMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-// A client that sends back a comment may include null or an empty list, which name no recipients.
+// A client that sends a comment back may include null or an empty list. Neither names any recipients.
 function hasRecipients(body: unknown): boolean {
   const recipients = member(body, 'recipients');
   if (recipients === undefined || recipients === null) return false;

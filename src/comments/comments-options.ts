@@ -1,21 +1,21 @@
-/** The configuration key `comments:` with every default filled in. */
+/** The value of the configuration key `comments:`, including all defaults. */
 export interface CommentsOptions {
-  /** Names of the private values of `visibility`, each with the recipients of such a comment. */
+  /** The private values of `visibility`, each with the recipients of a comment that has this value. */
   readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
 }
 
-/** The only private name that was observed; it exists in every configuration. */
+/** The only private name that was observed in traffic. It exists in every configuration. */
 export const RECIPIENTS = 'recipients';
 
 /**
- * The defaults. Three private options exist, but only one name was observed. The other two names are guesses, as is the
- * assumption that `recipients` means groups of the sender.
+ * The defaults. Three private options exist, but only one of their names was observed. The other two names are guesses.
+ * That `recipients` addresses groups of the sender is also an assumption.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Fills in the defaults; configured names replace the guessed ones, and `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the guessed names, and `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
@@ -36,10 +36,10 @@ export const commentsOptionsSchema = {
   },
 };
 
-/** The permission that all private comments need. */
+/** The permission that every private comment requires. */
 export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
 
-/** The recipients of each private option, and the additional permission that it needs. */
+/** The additional permission that each private option requires, by the kind of recipients. */
 export const SEND_PERMISSIONS = {
   toOriginalPoster: 'Send private comments to the original poster',
   toModerators: 'Send private comments to moderators',

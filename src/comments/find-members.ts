@@ -1,43 +1,43 @@
 import { createNameMatcher } from './member-name.ts';
 
-/** A range of bytes to remove: a member and one adjacent comma. */
+/** A range of bytes to remove. It contains a member and one adjacent comma. */
 interface Cut {
   readonly from: number;
   readonly to: number;
 }
 
-/** The places of the named members. */
+/** The positions of the members that were found. */
 interface FoundMembers {
-  /** Ascending, without overlap. */
+  /** The cuts in ascending order. They do not overlap. */
   readonly cuts: readonly Cut[];
   readonly names: ReadonlySet<string>;
 }
 
-/** An object or array that is not closed yet. */
+/** An object or an array whose end has not been read yet. */
 interface Frame {
   readonly isObject: boolean;
-  /** True once a member of this object remains: later members are cut with the comma before them. */
+  /** True if an earlier member of this object remains. A later member is then cut together with the comma before it. */
   keeps: boolean;
-  /** The comma before the current member. */
+  /** The index of the comma before the current member. */
   commaAt: number;
-  /** The start of the current member if it will be cut. */
+  /** The index at which the current member starts, if the member will be cut. */
   cutFrom: number | undefined;
 }
 
 /**
- * Finds members by name in one pass over the bytes of a JSON text, without recursion; returns undefined if it is
- * malformed. The caller bounds the depth and the number of members.
+ * Finds members by name in one pass over the bytes of a JSON text, without recursion. Returns undefined if the text is
+ * malformed. The caller must limit the depth and the number of members.
  */
 export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being cut, including all nested values.
+  // The frame whose current member is being cut, together with all values inside it.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 
-  /** Reads a key up to its value; returns false if malformed. */
+  /** Reads a key and the colon after it. Returns false if they are malformed. */
   const readKey = (frame: Frame): boolean => {
     if (bytes[at] !== 0x22) return false;
     const end = endOfString(bytes, at);
@@ -55,7 +55,10 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
     return true;
   };
 
-  /** Moves from the end of a value to the next value; returns whether there is one, or undefined if malformed. */
+  /**
+   * Moves from the end of a value to the start of the next value. Returns whether there is a next value, or undefined
+   * if the text is malformed.
+   */
   const afterValue = (): boolean | undefined => {
     for (;;) {
       const frame = frames.at(-1);
@@ -67,7 +70,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
       if (isComma) at = skipSpace(bytes, at + 1);
       else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
       if (frame.cutFrom !== undefined) {
-        // The first member is cut with the comma after it.
+        // The first member is cut together with the comma after it.
         cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
         frame.cutFrom = undefined;
         cutting = undefined;
@@ -111,7 +114,7 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Returned for bytes that are not JSON (RFC 8259). */
+/** The result for bytes that are not JSON (RFC 8259). */
 const MALFORMED = -1;
 
 /** Returns the index of the first byte at or after `at` that is not white space. */
@@ -124,11 +127,12 @@ function skipSpace(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Returns the index after the string whose opening quote is at `at`; bytes beyond ASCII are not validated. */
+/** Returns the index after the string whose opening quote is at `at`. Bytes outside ASCII are not validated. */
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most bytes are inside strings. This loop never reads out of bounds, which would slow down every access.
+  // Most bytes are inside strings. This loop never reads outside the array, because even one such read would make all
+  // accesses slower.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;
@@ -141,7 +145,7 @@ function endOfString(bytes: Uint8Array, at: number): number {
   return MALFORMED;
 }
 
-/** 1 for the bytes that need no escape in a string. */
+/** Contains 1 for each byte that needs no escape in a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
@@ -155,7 +159,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
   return at + 6;
 }
 
-/** 1 for the bytes that follow a backslash in a two-byte escape. */
+/** Contains 1 for each byte that can follow a backslash in a two-byte escape. */
 const SIMPLE_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => (Buffer.from('"\\/bfnrt').includes(byte) ? 1 : 0));
 
 function isHexDigit(byte: number | undefined): boolean {
@@ -183,7 +187,7 @@ function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 
 function endOfNumber(bytes: Uint8Array, at: number): number {
   const whole = bytes[at] === 0x2d ? at + 1 : at;
-  // Leading zeros are not allowed: 01 is not a number.
+  // A number cannot have leading zeros: `01` is not a number.
   let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
   if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
   if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {

@@ -1,7 +1,10 @@
-/** Returns the name that a JSON key matches, or undefined. */
+/** Returns the name that a JSON key matches, or undefined if it matches none. */
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
-/** Compiles a matcher; a key is given by the range of bytes between its quotes and may contain escapes. */
+/**
+ * Creates a matcher for the given names. The matcher takes the range of bytes between a key's quotes. The bytes may
+ * contain escapes.
+ */
 export function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));
   const shortest = Math.min(...wanted.map(({ bytes }) => bytes.length));

@@ -1,17 +1,17 @@
 import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 import { findMembers } from './find-members.ts';
 
-/** A body without the redacted members, and their names. */
+/** A body without the redacted members, and the names of these members. */
 interface Redacted {
   readonly body: Buffer;
-  /** Distinct names in order of appearance. */
+  /** The distinct names, in order of their first occurrence. */
   readonly removed: readonly string[];
 }
 
 /**
- * Removes the named members from a JSON text at any depth without changing any other byte: the digits of
- * numbers and the escapes of strings are preserved. Returns the same buffer if there are none, and undefined if the text is not JSON or
- * exceeds the limits; in that case the caller must not send it.
+ * Removes the named members from a JSON text at any depth. All other bytes remain unchanged, including the digits of
+ * numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined if the
+ * text is not JSON or exceeds the limits. In that case, the caller must not send the text.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

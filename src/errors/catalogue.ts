@@ -1,12 +1,12 @@
-/** One kind of error reply: its status and its title (RFC 9457). */
+/** The status and the title (RFC 9457) of one kind of error reply. */
 interface ErrorEntry {
   readonly status: number;
   readonly title: string;
 }
 
 /**
- * All error codes of Portico's own replies. Codes are stable: clients may rely on them. A test compares docs/errors.md
- * with this list.
+ * The error codes of all replies that Portico itself creates. Codes do not change, because clients can depend on them.
+ * A test compares docs/errors.md with this list.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
@@ -60,10 +60,13 @@ export const ERRORS = {
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** The stable code of an error reply. */
+/** The code of an error reply. Codes do not change. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes with which authentication refuses a request. The metric of failed authentications counts each of them. */
+/**
+ * The codes with which authentication refuses a request. The metric of failed authentications has a count for each
+ * code.
+ */
 export const AUTHENTICATION_CODES = [
   'credentials_required',
   'credentials_refused',

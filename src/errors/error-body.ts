@@ -7,10 +7,10 @@ interface ErrorBody {
   readonly body: Buffer;
 }
 
-/** The format of an error reply: RFC 9457, Portico's own, or the legacy server's `{error}`. */
+/** The format of an error reply: RFC 9457, Portico's own format, or the legacy server's `{error}`. */
 export type ErrorForm = 'problem' | 'normalized' | 'legacy';
 
-/** Formats an error as the body that the caller requested (rules, 8). */
+/** Formats an error in the given form as the body of a reply (rules, 8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm): ErrorBody {
   if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
   const facts = { code: error.code, status: error.status, requestId, details: error.details };

@@ -1,26 +1,26 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
-/** One detail of an error: its place and a suggestion; never contains a value from the message. */
+/** A detail of an error. It never contains a value from the request or the response. */
 export interface ErrorDetail {
-  /** `path`, `query`, `header`, `body`, … */
+  /** The part of the request, such as `path`, `query`, `header` or `body`. */
   readonly in?: string;
-  /** The name of the parameter or a JSON pointer. */
+  /** The name of the parameter, or a JSON pointer into the body. */
   readonly name?: string;
   readonly message?: string;
   readonly suggestion?: string;
   /** The missing permission, group or flag. */
   readonly permission?: string;
-  /** Row of an uploaded CSV file; the header is row 1. */
+  /** The row in an uploaded CSV file. The header is row 1. */
   readonly row?: number;
 }
 
-/** The error that a stage throws to end a request; one central handler turns it into a reply. */
+/** The error that a stage throws to end a request. One function turns all such errors into replies. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: readonly ErrorDetail[];
-  /** Response headers that belong to the error: `Allow`, `Retry-After`, `WWW-Authenticate`. */
+  /** The response headers that belong to the error, such as `Allow`, `Retry-After` or `WWW-Authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of this package that contains `config/` and `schemas/`, both for sources and for the release build. */
+/**
+ * The folder of this package that contains `config/` and `schemas/`. It is the same for the sources and for the release
+ * build.
+ */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
 /** The version of this package, from its `package.json`. */

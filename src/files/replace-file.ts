@@ -4,8 +4,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically, so that no reader sees a partial file, and creates its folder. `mode`
- * sets its permissions. If the text is no longer wanted once it has been written, the file is left unchanged.
+ * Replaces the contents of a file atomically, so that readers never see a partial file. It also creates the file's
+ * folder. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the new text
+ * has been written.
  */
 export async function replaceFile(
   file: string,
@@ -17,14 +18,14 @@ export async function replaceFile(
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // The check and the rename must not be interrupted, so the rename is synchronous.
+    // The rename is synchronous, so that nothing can happen between the check and the rename.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** Does the same synchronously, for the end of the process. */
+/** Replaces the contents of a file like `replaceFile`, but synchronously. It is used when the process ends. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));
@@ -37,14 +38,14 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 }
 
 /**
- * Returns an unpredictable name beside a file for unfinished data, so that no one can place a link to another file
- * there first.
+ * Returns an unpredictable name for unfinished data, in the same folder as the file. Nobody can place a link at this
+ * name in advance.
  */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and its parents, accessible to this user only. It creates them one at a time, because Node's
- * recursive option never ends under `/proc` and reports the wrong folder on a read-only file system.
+ * Creates a folder and its parents with access for this user only. It creates one folder at a time. Node's recursive
+ * option never returns under `/proc`, and it reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -52,14 +53,14 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it first.
+    // Another process may have created the folder in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
 /**
- * Creates the parent folder of a file and checks that it is writable. Returns the error code if this fails, otherwise
- * undefined.
+ * Creates the folder of a file and checks that the folder is writable. Returns the error code if this fails, and
+ * otherwise undefined.
  */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
@@ -74,5 +75,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that means no file: its data is lost when the process ends. */
+/** The path that stands for no file. The data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

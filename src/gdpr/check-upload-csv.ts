@@ -2,25 +2,28 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
 
-/** The bounds of one upload. */
+/** The limits on one upload. */
 interface CsvLimits {
   readonly maxRows: number;
-  /** The approximate maximum size of a row in bytes; 10,000 by default. */
+  /** The approximate maximum size of a row in bytes. Defaults to 10,000. */
   readonly maxRowBytes?: number;
-  /** The largest number of reported errors; 20 by default. */
+  /** The maximum number of reported errors. Defaults to 20. */
   readonly maxErrors?: number;
 }
 
-/** The result for an upload; a violation and a detail with the same index describe the same error. */
+/** The result of checking an upload. A violation and a detail with the same index describe the same error. */
 interface CsvCheck {
   readonly violations: readonly Violation[];
-  /** With row numbers (the header is row 1), never with the contents of a cell. */
+  /** The details contain row numbers (the header is row 1), but never the contents of a cell. */
   readonly details: readonly ErrorDetail[];
-  /** The number of rows read below the header. */
+  /** The number of rows below the header that were read. */
   readonly rows: number;
 }
 
-/** Checks the CSV of a GDPR upload (rules, 9). Rows are CSV records: a quoted line break does not start a new row. */
+/**
+ * Checks the CSV text of a GDPR upload (rules, 9). A row is a CSV record, so a quoted line break does not start a new
+ * row.
+ */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const { maxRows, maxRowBytes = 10_000, maxErrors = 20 } = limits;
   const found = createErrorList(maxErrors);
@@ -46,7 +49,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   try {
     parse(content, {
       bom: true,
-      // Set explicitly: otherwise csv-parse uses the first CR, LF or CRLF that it finds as the only delimiter.
+      // Both line endings are listed, because csv-parse would otherwise accept only the kind that it finds first.
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       max_record_size: maxRowBytes,
@@ -57,7 +60,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
     else if (row === 1) found.add('missing', undefined, 'the upload has no row below its header');
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The parser's own message is not shown, because it quotes the cell.
+    // The parser's own message is not used, because it quotes the cell.
     found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
   }
   return { violations: found.violations, details: found.details, rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
@@ -70,7 +73,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is too long',
 };
 
-/** Different errors are different ledger entries. */
+/** The keyword of each kind of error. Different keywords result in different ledger entries. */
 const KEYWORDS = {
   enum: 'gdpr-csv-header',
   missing: 'gdpr-csv-empty',
@@ -114,7 +117,10 @@ const FORMS: readonly (readonly string[])[] = [
   ['username', 'userId'],
 ];
 
-/** Returns the error in a header row, or undefined for one column alone or `userId` and `username` in either order. */
+/**
+ * Returns the error in a header row, or undefined if the row is valid. It is valid if it contains one of the columns,
+ * or `userId` and `username` in either order.
+ */
 function headerError(
   header: readonly string[],
 ): { readonly message: string; readonly suggestion?: string } | undefined {
@@ -123,7 +129,7 @@ function headerError(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // Only the allowed names are suggested: if the header is missing, the first row contains a user's data.
+  // The suggestion contains only allowed names. If the header is missing, the first row contains a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

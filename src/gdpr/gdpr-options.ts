@@ -1,15 +1,17 @@
-/** The configuration key `gdpr:` with every default filled in. */
+/** The value of the configuration key `gdpr:`, including all defaults. */
 export interface GdprOptions {
-  /** Seconds within which a repeated upload by the same caller is a duplicate; 0 disables the rule. */
+  /**
+   * The number of seconds within which a repeated upload by the same caller counts as a duplicate. 0 disables the rule.
+   */
   readonly duplicateWindowSeconds: number;
-  /** The largest number of users in one upload. */
+  /** The maximum number of users in one upload. */
   readonly maxRows: number;
 }
 
-/** The defaults. */
+/** The defaults of the configuration key `gdpr:`. */
 export const DEFAULT_GDPR_OPTIONS: GdprOptions = { duplicateWindowSeconds: 600, maxRows: 10_000 };
 
-/** Fills in the defaults. */
+/** Adds the defaults to the configured options. */
 export function toGdprOptions(config: Partial<GdprOptions> = {}): GdprOptions {
   return { ...DEFAULT_GDPR_OPTIONS, ...config };
 }

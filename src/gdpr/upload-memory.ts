@@ -3,36 +3,39 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { GdprOptions } from './gdpr-options.ts';
 
-/** One upload: its caller (never a raw credential), its body, and whether the caller forces it. */
+/** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
-  /** The principal's audience. */
+  /** The audience of the caller's principal. It is never a raw credential. */
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;
 }
 
-/** An upload that may proceed, for which `finish` must always be called, or a duplicate. */
+/** The result of checking an upload. If the upload is not a duplicate, `finish` must be called when it ends. */
 type UploadVerdict =
   | {
       readonly verdict: 'first';
-      /** Reports the outcome; the status is undefined if there was no response. Later calls are ignored. */
+      /**
+       * Records the outcome of the upload. The status is undefined if there was no response. Only the first call has an
+       * effect.
+       */
       readonly finish: (status: number | undefined) => void;
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Records recently accepted uploads and those in progress. */
+/** Remembers the uploads that were accepted recently and the uploads in progress. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }
 
-/** The largest number of stored accepted uploads; beyond it, the least recently used is dropped. */
+/** The maximum number of accepted uploads to remember. Beyond it, the least recently used upload is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an empty record of uploads (rules, 9). */
+/** Creates an upload memory without any uploads (rules, 9). */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
   const windowMs = options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  // Bounded by the number of uploads in progress, which the server limits.
+  // The size is limited by the number of uploads in progress, which the server limits.
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
