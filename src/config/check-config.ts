@@ -4,7 +4,7 @@ import { isPlainObject } from './plain-object.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 
-/** A problem with a value of the configuration. It never contains the value, which may be a secret. */
+/** An invalid value in the configuration. The problem never contains the value, because the value may be a secret. */
 export interface ConfigProblem {
   readonly pointer: string;
   readonly message: string;
@@ -21,13 +21,14 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // A test checks the constant schema against the meta-schema. Compiling the meta-schema here would double the time.
+  // A test checks this constant schema against the meta-schema. Compiling the meta-schema here would double the
+  // startup's validation time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
 }).compile(configSchema());
 
-/** Checks a configuration against the schema and returns all problems, up to a limit. */
+/** Checks a configuration against the schema. Returns all problems, up to a limit. */
 export function checkConfig(value: unknown): readonly ConfigProblem[] {
   if (validate(value)) return [];
   return relevantErrors(validate.errors ?? [])
@@ -43,7 +44,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If all alternatives fail, only the errors of the intended one, whose constants match, are helpful.
+// If every alternative of a schema fails, only the errors of the intended alternative are helpful. This is the
+// alternative whose constants match.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];
@@ -115,7 +117,7 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// Suggests `listen.port` for `port` at the top level, for example.
+// If `port` is at the top level, for example, this suggests `listen.port`.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];
   if (!isPlainObject(properties)) return undefined;

@@ -9,20 +9,26 @@ import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts
 
 /** A parsed configuration file. */
 interface ConfigFile {
-  /** The name in messages: a path relative to the working folder if the file is inside it, otherwise the full path. */
+  /**
+   * The name that messages show. It is a path relative to the working folder if the file is inside that folder, and
+   * otherwise the full path.
+   */
   readonly name: string;
-  /** The base folder of relative paths in the file. */
+  /** The folder against which relative paths in the file are resolved. */
   readonly folder: string;
   readonly value: PlainObject;
   readonly faults: readonly Fault[];
-  /** Returns the file name with the line number of the value at a JSON pointer. */
+  /** Returns the file name and the line number of the value at a JSON pointer. */
   locate(pointer: string): string;
 }
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
-/** Returns the path in `PORTICO_CONFIG`, otherwise `config/portico.yaml` in the working folder or in this package. */
+/**
+ * Returns the path of the configuration file. `PORTICO_CONFIG` takes precedence. Otherwise it is `config/portico.yaml`
+ * in the working folder if that file exists, or else the one in this package.
+ */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
   if (named !== undefined && named !== '') return resolve(cwd, named);
@@ -30,7 +36,7 @@ export function configPath(environment: Environment, cwd: string): string {
   return existsSync(local) ? local : join(packageRoot, 'config', 'portico.yaml');
 }
 
-/** Reads a configuration file; YAML errors are in `faults` with their line numbers. */
+/** Reads a configuration file. `faults` contains the YAML errors with their line numbers. */
 export function readConfigFile(path: string, cwd: string): ConfigFile {
   const near = relative(cwd, path);
   const name = near.startsWith('..') ? path : near;
@@ -55,7 +61,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /**
- * Wraps a configuration that a program passes instead of a file; relative paths in it are resolved against `folder`.
+ * Wraps a configuration that a program passes instead of a file. Relative paths in it are resolved against `folder`.
  */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   const name = 'the configuration object';
@@ -103,7 +109,10 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** Returns the message of a YAML error without the quoted text, which may be part of a password. */
+/**
+ * Returns the message of a YAML error without the text that the message quotes, because that text may be part of a
+ * password.
+ */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;
@@ -113,7 +122,7 @@ function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): st
   return message.split(':', 1)[0] ?? '';
 }
 
-/** Returns the message of an alias error without the name of the alias. */
+/** Returns the message of an alias error without the alias's name. */
 function aliasMessage(error: unknown): string {
   const unknown = error instanceof Error && error.message.startsWith('Unresolved alias');
   return unknown ? 'has an undefined alias; a string that starts with * must be quoted' : 'uses too many aliases';

@@ -26,7 +26,7 @@ const closed = (properties: object, description?: string) => ({
   properties,
 });
 
-/** Returns the JSON Schema (2020-12) of the configuration file, composed of the parts of each feature. */
+/** Returns the JSON Schema (2020-12) of the configuration file. It is composed of each feature's own schema. */
 export function configSchema(): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

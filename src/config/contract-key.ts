@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
 import { isPlainObject, type PlainObject } from './plain-object.ts';
 
-/** JSON Schema of the configuration key `contract:`; `parameters.allow` is a separate key. */
+/** The JSON Schema of the configuration key `contract:`. The key `parameters.allow` has its own schema. */
 export const contractKeySchema = {
   type: 'object',
   description: 'The contract and its overlays.',
@@ -13,7 +13,7 @@ export const contractKeySchema = {
     candidate: contractOptionsSchema.properties.candidate,
     baseline: contractOptionsSchema.properties.baseline,
     inferred: {
-      // YAML 1.1, which some editors still use, parses on and off as booleans.
+      // Some editors still use YAML 1.1, in which `on` and `off` are booleans.
       enum: ['on', 'off', true, false],
       description: 'The two comment writes, which are inferred; on with the embedded upstream, off with a real one.',
     },
@@ -25,7 +25,10 @@ export const contractKeySchema = {
   },
 };
 
-/** Applies the defaults. By default, inferred operations are part of the contract with the embedded upstream only. */
+/**
+ * Converts the configuration key `contract:` to options with all defaults. By default, the contract includes the
+ * inferred operations only if the upstream is the embedded one.
+ */
 export function toContractOptions(
   config: PlainObject,
   place: { readonly embedded: boolean; readonly folder: string },

@@ -12,7 +12,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns the conflicts between keys that are valid individually. */
+/** Returns the conflicts between keys whose values are valid individually. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
@@ -34,7 +34,7 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
   return problems;
 }
 
-// All callers share a service account, so every request must be checked (rules, 2).
+// All callers share the service account, so every request must be checked (rules, 2).
 function serviceFaults(settings: Settings): ConfigProblem[] {
   if (settings.upstream.credentials.kind !== 'service') return [];
   const scopes = [undefined, ...Object.keys(settings.operations)];
@@ -50,7 +50,7 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
   );
 }
 
-// `observe` does not change or store responses (rules, 1).
+// The mode `observe` neither changes nor stores responses (rules, 1).
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
@@ -108,7 +108,7 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
   });
 }
 
-/** Returns an error for each key that names an unknown operation. */
+/** Returns an error for each key that contains the id of an unknown operation. */
 export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
   const known = new Set(operationIds);
   const named = [
@@ -130,8 +130,8 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 }
 
 /**
- * Returns an error for each level that enforces permissions in the mode `observe` on operations with private fields. That mode
- * changes no response, so the fields would stay visible to callers who must not see them (rules, 3).
+ * Returns an error for each level that enforces permissions in the mode `observe` for an operation with private fields.
+ * This mode does not change responses, so callers without the permission would still see these fields (rules, 3).
  */
 export function redactionFaults(
   settings: Settings,
@@ -160,7 +160,7 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
   }));
 }
 
-/** Returns an error that lists the demo accounts, if they could be used with a real upstream. */
+/** Returns an error that lists the demo accounts if they could be used with a real upstream. */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);
   if (settings.embedded || settings.authentication.verifier !== 'file' || names.length === 0) return [];

@@ -3,15 +3,15 @@ import type { Fault } from '../model/fault.ts';
 
 /** A value that takes precedence over the configuration file. */
 export interface Override {
-  /** The name of the variable or flag in messages. */
+  /** The name of the variable or flag, as messages show it. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
-  /** JSON pointer of the key. */
+  /** The JSON pointer of the key. */
   readonly pointer: string;
   readonly value: unknown;
 }
 
-/** The environment variables that Portico reads, with the key that each one sets. */
+/** The environment variables that Portico reads, each with the key that it sets. */
 export const VARIABLES = {
   HOST: '/listen/host',
   PORT: '/listen/port',
@@ -30,12 +30,15 @@ export const VARIABLES = {
   PORTICO_LEDGER: '/ledger/file',
 } as const;
 
-/** Variables of a process by name. */
+/** The environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT']);
 
-/** Reads variables that are set and not empty. An invalid number stays a string, which the schema rejects later. */
+/**
+ * Reads the variables that are set and not empty. An invalid number is left as a string, and the schema rejects it
+ * later.
+ */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
   for (const [source, pointer] of Object.entries(VARIABLES)) {
@@ -45,7 +48,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // An incomplete account is reported once, and not again by each rule that it violates.
+  // An incomplete account is reported only once. Without this filter, each rule that it violates would report it again.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
   return {
@@ -54,7 +57,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// Only similar names: platforms set variables with the same prefix (PORTICO_SERVICE_HOST in Kubernetes).
+// Only names similar to a known name are reported, because platforms set variables with the same prefix. Kubernetes,
+// for example, sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
@@ -65,7 +69,7 @@ function misspelledVariables(environment: Environment): Fault[] {
   });
 }
 
-// A user name in the environment selects the service account.
+// A user name in the environment means that a service account is used.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];
@@ -76,7 +80,7 @@ function credentialFaults(environment: Environment): Fault[] {
   const missing = pair.filter((name) => !environment[name]);
   if (missing.length !== 1) return [];
   const [other = ''] = missing;
-  // The configuration file may have the password.
+  // The password may be in the configuration file.
   if (other === 'UPSTREAM_PASSWORD') return [];
   return [
     { source: 'UPSTREAM_PASSWORD', pointer: '', message: `is set without ${other}`, suggestion: `set ${other} too` },

@@ -1,20 +1,25 @@
 import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
 
-/** The configuration key `reference:`: the embedded upstream, used while no `upstream.url` is set. */
+/**
+ * The configuration key `reference:`. It configures the embedded upstream, which is used if `upstream.url` is not set.
+ */
 export interface ReferenceOptions {
-  /** A path, or `:memory:`. */
+  /** The path of the database file, or `:memory:`. */
   readonly db: string;
   readonly seed: number;
-  /** Chaos rules of the reference server. */
+  /** The chaos rules of the reference server. */
   readonly faults: readonly string[];
-  /** The base URL of an issue tracker; an embedded tracker is used by default. */
+  /** The base URL of an issue tracker. By default, the embedded tracker is used. */
   readonly issueTrackerUrl?: string;
 }
 
-/** One entry of `undocumented.allow`: an undocumented path that is forwarded. */
+/** An entry of `undocumented.allow`. It names an undocumented path that is forwarded. */
 export interface AllowedPath {
   readonly method: string;
-  /** Under the base address; `{name}` matches any one segment, `/**` at the end everything below. */
+  /**
+   * The path below the base address. `{name}` matches any single segment, and `/**` at the end matches everything
+   * below.
+   */
   readonly path: string;
   /** The permission that the caller must have. */
   readonly permission?: string;
@@ -22,7 +27,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** JSON Schema of levels by check, global or for one operation. */
+/** The JSON Schema of the levels of all checks. It is used for the global levels and for one operation's levels. */
 export const checksSchema = {
   type: 'object',
   description: 'Overrides of the mode: off, report or enforce.',
@@ -30,13 +35,13 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** JSON Schema of the style of error responses, global or for one operation. */
+/** The JSON Schema of the style of error responses. It is used for the global style and for one operation's style. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
 };
 
-/** JSON Schema of the configuration key `reference:`. */
+/** The JSON Schema of the configuration key `reference:`. */
 export const referenceSchema = {
   type: 'object',
   description: 'The embedded upstream, used if upstream.url is not set.',
@@ -57,7 +62,7 @@ export const referenceSchema = {
   },
 };
 
-/** JSON Schema of the configuration key `undocumented:`. */
+/** The JSON Schema of the configuration key `undocumented:`. */
 export const undocumentedSchema = {
   type: 'object',
   additionalProperties: false,
@@ -83,32 +88,38 @@ export const undocumentedSchema = {
   },
 };
 
-/** The configuration key `listen:`: both listeners, their limits and the drain. */
+/** The configuration key `listen:`. It configures both listeners, their limits and the shutdown. */
 export interface ListenOptions {
   readonly host: string;
-  /** 0 selects any free port. */
+  /** The port of the public side. 0 selects any free port. */
   readonly port: number;
   readonly adminHost: string;
-  /** 0 selects any free port. */
+  /** The port of the admin side. 0 selects any free port. */
   readonly adminPort: number;
-  /** Addresses or networks whose forwarding headers are trusted. */
+  /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Longer than the idle timeout of the load balancer, which is often 60 s. */
+  /**
+   * How long idle client connections stay open, in seconds. The value should exceed the load balancer's idle timeout,
+   * which is often 60 s.
+   */
   readonly keepAliveSeconds: number;
-  /** The timeout for receiving a complete request. */
+  /** The time limit for receiving a complete request, in seconds. */
   readonly requestTimeoutSeconds: number;
-  /** The timeout for receiving the headers of a request. */
+  /** The time limit for receiving the headers of a request, in seconds. */
   readonly headersTimeoutSeconds: number;
   readonly maxTargetBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxBodyBytes: number;
-  /** The maximum nesting of objects and arrays in a JSON body. */
+  /** The maximum nesting depth of objects and arrays in a JSON body. */
   readonly maxJsonDepth: number;
-  /** The maximum number of members and elements in a JSON body, at all levels together. */
+  /** The maximum total number of members and elements in a JSON body. */
   readonly maxJsonValues: number;
-  /** How long the process continues to listen after SIGTERM while not ready, so that load balancers notice. */
+  /**
+   * How long the process still accepts requests after SIGTERM, in seconds. It already reports that it is not ready, so
+   * that load balancers can notice.
+   */
   readonly lameDuckSeconds: number;
-  /** How long requests in flight may finish after that. */
+  /** How long requests in flight may take to finish after that, in seconds. */
   readonly drainSeconds: number;
 }
 
@@ -116,7 +127,7 @@ const host = { type: 'string', minLength: 1 };
 
 const port = { type: 'integer', minimum: 0, maximum: 65_535 };
 
-/** The defaults of `listen:`. */
+/** The defaults of the configuration key `listen:`. */
 export const LISTEN_DEFAULTS: ListenOptions = {
   host: '127.0.0.1',
   port: 8080,
@@ -137,7 +148,7 @@ export const LISTEN_DEFAULTS: ListenOptions = {
 
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 3600 };
 
-/** JSON Schema of the configuration key `listen:`. */
+/** The JSON Schema of the configuration key `listen:`. */
 export const listenOptionsSchema = {
   type: 'object',
   description: 'The listeners of Portico and the limits for requests.',

@@ -21,26 +21,28 @@ import { LISTEN_DEFAULTS } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from './plain-object.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 
-/** The sources of the configuration. */
+/** The sources from which the configuration is read. */
 export interface SettingsSources {
   readonly env: Environment;
   readonly cwd: string;
-  /** The values of command-line flags, which take precedence over all other sources. */
+  /** The values of command-line flags. They take precedence over all other sources. */
   readonly flags?: readonly Override[];
   /** A configuration that a program passes instead of a file. */
   readonly given?: PlainObject;
 }
 
-/** The settings together with all configuration errors. */
+/** The settings and all configuration errors. */
 interface SettingsReading {
-  /** The settings without invalid values. If there are errors, use them only to find further errors. */
+  /**
+   * The settings without the invalid values. If there are errors, the settings may be used only to find more errors.
+   */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Loads the configuration. Flags take precedence over the environment, the environment over the file, and the file over
- * defaults. Throws StartFault with all configuration errors.
+ * Loads the configuration. Flags take precedence over environment variables, variables over the file, and the file over
+ * the defaults. Throws a StartFault with all configuration errors.
  */
 export function loadSettings(sources: SettingsSources): Settings {
   const { settings, faults } = readSettings(sources);
@@ -48,7 +50,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Reads the configuration and continues after errors, so that all of them can be reported in one run. */
+/** Reads the configuration. It continues after an error, so that all errors can be reported in one run. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file =
     sources.given === undefined
@@ -77,14 +79,14 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   return { settings, faults: inOrder(faults) };
 }
 
-// Removing an invalid value can make another one invalid. In that case, the whole file is ignored.
+// Removing one invalid value can make another value invalid. In that case, the whole file is ignored.
 function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// By source, and by line within a file.
+// The errors are sorted by source. Errors in a file are sorted by line.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 
@@ -99,10 +101,10 @@ function has(value: unknown, pointer: string): boolean {
   return true;
 }
 
-/** The source of the raw configuration. */
+/** The origin of the raw configuration, and the folders against which its paths are resolved. */
 interface ConfigPlace {
   readonly file: string;
-  /** The base folder of a relative path to the roles file. */
+  /** The folder against which a relative path to the roles file is resolved. */
   readonly folder: string;
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
@@ -111,7 +113,7 @@ interface ConfigPlace {
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, faults: [] };
 
-/** Applies all defaults; `raw` must be valid under the schema. */
+/** Converts the raw configuration to settings with all defaults. `raw` must be valid under the schema. */
 function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
   const upstream = withDefaults(UPSTREAM_DEFAULTS, raw['upstream']);
@@ -122,12 +124,14 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
-  // Paths in flags and variables are relative to the working folder, all others to the configuration file.
+  // Paths in flags and variables are relative to the working folder. Other paths are relative to the configuration
+  // file.
   const isOverridden = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
   const rolesFolder = isOverridden ? place.cwd : place.folder;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // Files that the program writes are relative to the working folder, as the configuration folder may be read-only.
+  // The files that the program writes are relative to the working folder, because the configuration folder may be
+  // read-only.
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
@@ -141,7 +145,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
-    // With the embedded upstream, there is no load balancer that has to notice the shutdown.
+    // If the upstream is embedded, there is no load balancer that must notice the shutdown.
     listen: withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw['listen']),
     adminToken: raw['adminToken'] as string | undefined,
     upstream,

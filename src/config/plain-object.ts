@@ -1,14 +1,17 @@
 import { keysOf, pointerTo } from '../lib/json-pointer.ts';
 
-/** A mapping in parsed YAML or JSON. */
+/** An object in parsed YAML or JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Returns whether a value is a mapping, not an array or null. */
+/** Returns true if a value is an object, and neither an array nor null. */
 export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Adds missing values from `defaults`, recursively in mappings; lists and scalars are not merged. */
+/**
+ * Returns the given options with missing values taken from `defaults`. Nested objects are merged recursively. Lists and
+ * scalars are not merged.
+ */
 export function withDefaults<T extends object>(defaults: T, given: unknown): T {
   if (!isPlainObject(given)) return defaults;
   const result = { ...defaults } as Record<string, unknown>;
@@ -19,7 +22,7 @@ export function withDefaults<T extends object>(defaults: T, given: unknown): T {
   return result as T;
 }
 
-/** Returns a copy with a new value at a JSON pointer; creates missing mappings. */
+/** Returns a copy with a new value at a JSON pointer. Missing objects on the way are created. */
 export function withValueAt(root: PlainObject, pointer: string, value: unknown): PlainObject {
   const [, key = '', ...rest] = pointer.split('/');
   if (rest.length === 0) return { ...root, [key]: value };
@@ -27,7 +30,9 @@ export function withValueAt(root: PlainObject, pointer: string, value: unknown):
   return { ...root, [key]: withValueAt(isPlainObject(child) ? child : {}, pointerTo(rest), value) };
 }
 
-/** Returns a copy without null members, because an empty key in YAML means the same as an absent one. */
+/**
+ * Returns a copy without the members that are null. A key without a value in YAML thus means the same as a missing key.
+ */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isPlainObject(value)) return value;
@@ -38,7 +43,7 @@ export function withoutNulls(value: unknown): unknown {
   );
 }
 
-/** Returns a copy without the value at a JSON pointer; a list on the path is removed as a whole. */
+/** Returns a copy without the value at a JSON pointer. If the pointer leads into a list, the whole list is removed. */
 export function withoutValueAt(root: PlainObject, pointer: string): PlainObject {
   const [key = '', ...rest] = keysOf(pointer);
   const { [key]: child, ...others } = root;

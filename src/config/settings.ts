@@ -15,7 +15,7 @@ import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
-/** The overrides of one operation. */
+/** The settings of one operation that override the global settings. */
 export interface OperationSettings {
   readonly checks?: Partial<Checks>;
   readonly errors?: ErrorStyle;
@@ -23,29 +23,29 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** The source of a value. */
+/** The kind of source that a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** The place of a configuration error: the file with its line, a variable or a flag. */
+/** The place of a configuration error: a line of the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
-/** The complete configuration, validated and with all defaults. */
+/** The complete configuration. It is valid and contains all defaults. */
 export interface Settings {
   /** The selected preset. */
   readonly mode: Mode;
-  /** The global levels: those of the preset, overridden by `checks:`. */
+  /** The global levels. `checks:` overrides the levels of the mode. */
   readonly checks: Checks;
-  /** Returns the levels of one operation, or the global levels for undefined and unknown ids. */
+  /** Returns the levels of an operation. If the id is unknown or undefined, the global levels are returned. */
   checksFor(operationId: string | undefined): Checks;
-  /** The global style of errors. */
+  /** The global style of error responses. */
   readonly errors: ErrorStyle;
-  /** Returns the style of errors of one operation. */
+  /** Returns the style of error responses for an operation. */
   errorsFor(operationId: string | undefined): ErrorStyle;
-  /** Whether the reference server is the upstream, because `upstream.url` is not set. */
+  /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** Empty, or a path with a leading slash and without a trailing one. */
+  /** An empty string, or a path that starts with a slash and does not end with one. */
   readonly publicBasePath: string;
-  /** The scheme and host that clients use; undefined means those of each request. */
+  /** The scheme and host that clients use. If undefined, the scheme and host of each request are used. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
   readonly adminToken: string | undefined;
@@ -53,15 +53,15 @@ export interface Settings {
   readonly rewriteUrls: boolean;
   readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
-  /** `file` is an absolute path. */
+  /** The options of the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** Parameters that are allowed in addition to those of the contract, by operation id. */
+  /** The parameters that each operation allows in addition to the parameters in the contract, by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The release label of recorded violations. */
+  /** The release that recorded violations are labeled with. */
   readonly release: string;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
@@ -72,17 +72,17 @@ export interface Settings {
   readonly issueTracker: { readonly enabled: boolean };
   readonly contractStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
-  /** Overrides for individual operations, by id. */
+  /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
-  /** The name of the configuration file in messages. */
+  /** The name of the configuration file, as messages show it. */
   readonly file: string;
-  /** Returns the source of the value at a JSON pointer (`/listen/port`). */
+  /** Returns the kind of source that the value at a JSON pointer, such as `/listen/port`, comes from. */
   originOf(pointer: string): Origin;
-  /** Returns the place for errors about the value at a JSON pointer. */
+  /** Returns the place that errors about the value at a JSON pointer refer to. */
   placeOf(pointer: string): Place;
 }
 
-/** Returns a copy with another upstream URL, for example that of the started embedded upstream. */
+/** Returns a copy with a different upstream URL, such as the URL of the embedded upstream. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
 }
