@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { createResponseCounter } from './response-counter.ts';
 
-/** Requests for the keys `from` (included) to `to` (excluded), each once. */
+/** Requests for the keys from `from` (inclusive) to `to` (exclusive), one request per key. */
 export interface ClosedLoad {
   readonly port: number;
-  /** The path before the key, which has seven digits. */
+  /** The part of the path before the key. The key has seven digits. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
@@ -12,7 +12,10 @@ export interface ClosedLoad {
   readonly to: number;
 }
 
-/** Requests each key once, as soon as a connection is free. Rejects on any status other than 200. */
+/**
+ * Requests each key once. Each connection sends its next request as soon as it is free. Rejects on any status other
+ * than 200.
+ */
 export function requestEachKey(load: ClosedLoad): Promise<void> {
   const { port, path, headers, connections, from, to } = load;
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);

@@ -3,15 +3,18 @@ import { join } from 'node:path';
 
 /** V8's log of the functions that it optimizes. */
 export interface CompilerLog {
-  /** The options of Node that enable the log. V8 writes to it only when it compiles, so warm servers are not slower. */
+  /**
+   * The Node options that enable the log. V8 writes to it only when it compiles, so the log does not slow warm servers
+   * down.
+   */
   readonly options: readonly string[];
-  /** The working directory for the process. V8 writes one file for each thread to it. */
+  /** The working directory for the process, in which V8 writes one file per thread. */
   readonly folder: string;
   /** Returns the number of functions that V8 has optimized so far, with Maglev or TurboFan. */
   count(): number;
 }
 
-/** Creates the folder for the log of a process, which must be started in it and with the options. */
+/** Creates the folder for a process's log. The process must be started in this folder and with the options. */
 export function compilerLog(folder: string): CompilerLog {
   mkdirSync(folder, { recursive: true });
   return {

@@ -13,7 +13,7 @@ export function operationCount(): number {
 
 /**
  * Creates a folder for `contract.folder` whose contract has the given number of operations. The added operations are
- * copies of the list of questions with different paths.
+ * copies of the question list with different paths.
  */
 export function contractFolder(folder: string, operations: number): string {
   const own = join(folder, `contract-${operations}`);
@@ -25,7 +25,7 @@ export function contractFolder(folder: string, operations: number): string {
   return own;
 }
 
-/** Returns the document with copies of one path until it has the given number of operations. */
+/** Returns the document with enough copies of one path to reach the given number of operations. */
 export function withOperations(text: string, operations: number): string {
   const start = text.indexOf(`\n  ${PATTERN_PATH}:\n`) + 1;
   const end = start + text.slice(start + 1).search(/\n {2}\/services|\n\S/) + 1;

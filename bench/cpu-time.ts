@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Whether the system reports CPU time in nanoseconds; otherwise it reports ticks. */
+/** True if the system reports CPU time in nanoseconds, false if it reports ticks. */
 export const hasExactCpuTime = existsSync('/proc/self/schedstat');
 
 const NS_PER_TICK = 10_000_000;
@@ -80,8 +80,8 @@ export function exactNs(text: string | undefined): number | undefined {
 }
 
 /**
- * Returns the user and system time from `stat`, which has a hundred ticks per second. The program name in front of them
- * may contain spaces and parentheses.
+ * Returns the user and system time from `stat`, in ticks (one hundred per second). The program name before them can
+ * contain spaces and parentheses.
  */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];

@@ -4,12 +4,12 @@ import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { windowSeconds } from './warm-up.ts';
 
-/** The time that a run takes in addition to the rounds, in seconds, for a machine with two cores. */
+/** The time in seconds that a run takes in addition to its rounds, on a machine with two cores. */
 const USUAL = {
   machine: 2,
   yardstick: 0.4,
   startAndStop: 1,
-  /** The time to start wrk and to read the metrics, for each window and round. */
+  /** The time to start wrk and read the metrics, needed for each window and each round. */
   besidesRound: 0.25,
   keysPerSecond: 12_000,
   settling: 2.5,
@@ -46,11 +46,11 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
   return entries.reduce((sum, entry) => sum + entrySeconds(scenario, entry, effort) + measured, 0);
 }
 
-/** Returns the duration of the start, the warm-up and the end of one server, without its rounds. */
+/** Returns the time to start, warm up and stop one server, without its rounds. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
   const requests = Math.min(warmUp.requests, entry.slow?.requests ?? warmUp.requests);
   const window = windowSeconds(warmUp);
-  // V8 is often still compiling after the required requests, which takes one more window.
+  // V8 is often still compiling after the required number of requests, which takes one more window.
   const needed = Math.ceil(requests / (entry.usualPerSecond ?? usualPerSecond) / window) + 1;
   const windows = Math.min(Math.ceil(warmUp.maxSeconds / window), needed) * (window + USUAL.besidesRound);
   const { keys } = entry.request;

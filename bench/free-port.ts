@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const given = new Set<number>();
 
-/** Returns a free loopback port, never the same one twice. */
+/** Returns a free loopback port. No port is returned twice. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await unusedPort();

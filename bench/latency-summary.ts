@@ -1,4 +1,4 @@
-/** Latencies of a run at a fixed rate, in milliseconds. */
+/** The latencies of a run at a fixed rate, in milliseconds. */
 export interface LatencySummary {
   readonly p50: number;
   readonly p99: number;
@@ -6,12 +6,15 @@ export interface LatencySummary {
   readonly max: number;
 }
 
-/** Returns the value below which the given share of sorted values lies: the largest for 1, and 0 without values. */
+/**
+ * Returns the value below which the given share of the sorted values lies. A share of 1 returns the largest value;
+ * without values, the result is 0.
+ */
 export function percentileOf(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** Summarizes latencies in any order. */
+/** Summarizes latencies, which may be in any order. */
 export function summarize(latencies: Float64Array): LatencySummary {
   const sorted = latencies.toSorted();
   const at = (share: number) => percentileOf(sorted, share);

@@ -4,20 +4,20 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { hasExactCpuTime } from './cpu-time.ts';
 
-/** The machine and the versions with which the numbers were measured. */
+/** The machine and the program versions of the measurement. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryBytes: number;
   readonly kernel: string;
   readonly system: string;
-  /** Programs and packages by name. */
+  /** The versions of programs and packages, by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, marked if files outside bench/ differ from it. */
+  /** The commit of this checkout, with a mark if files outside bench/ have been changed. */
   readonly commit: string;
-  /** How busy the cores were before the run, 0 to 1. */
+  /** The load of the cores before the run, from 0 to 1. */
   readonly busyBefore: number;
-  /** Whether the system reports CPU time in nanoseconds; otherwise it reports ticks. */
+  /** True if the system reports CPU time in nanoseconds, false if it reports ticks. */
   readonly exactCpuTime: boolean;
   /** Programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ const PROGRAMS: readonly { name: string; args: readonly string[]; debian: string
   { name: 'taskset', args: ['-V'], debian: 'util-linux' },
 ];
 
-/** Observes the load of the machine for a second, and reads the version of every program. */
+/** Observes the machine's load for one second and reads the version of every program. */
 export async function readMachine(): Promise<Machine> {
   const missing = new Map<string, string>();
   const versions: Record<string, string> = { node: process.version.slice(1) };
@@ -59,12 +59,14 @@ export async function readMachine(): Promise<Machine> {
   };
 }
 
-/** Returns the environment with the folders of system programs, which ordinary accounts often lack, on the `PATH`. */
+/**
+ * Returns the environment with the folders of system programs added to the `PATH`, which ordinary accounts often lack.
+ */
 export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-/** Returns the commit of this checkout, marked if files outside bench/ differ from it. */
+/** Returns the commit of this checkout, with a mark if files outside bench/ have been changed. */
 export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';

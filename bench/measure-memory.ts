@@ -9,37 +9,43 @@ import type { RunContext } from './run-scenario.ts';
 import { PLAIN, keyed } from './scenarios/requests.ts';
 import { slopeOf } from './slope.ts';
 
-/** The cache budget of the run in bytes. */
+/** The cache budget of the run, in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
 
-/** The number of warm-up requests. Their keys follow those of the run. */
+/** The number of warm-up requests. Their keys follow the keys of the run. */
 const WARM_REQUESTS = 4000;
 
-/** The time after startup, and after the warm-up, until memory counts as being at rest. */
+/** The waiting time after startup and after the warm-up, before resting memory is read. */
 const REST_MS = 2000;
 
-/** If there are fewer stored responses than this at the end, the run did not fill the cache. */
+/** The minimum number of stored responses at the end of a run. With fewer, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
-/** Resident memory while distinct keys are requested, each once. */
+/** Resident memory while distinct keys are requested, once each. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
-  /** Two seconds after `/readyz` returned 200, without any request. */
+  /** Resident memory two seconds after `/readyz` returned 200, without any request. */
   readonly restBytes: number;
-  /** Two seconds after a few thousand misses whose responses were purged, when V8 has compiled the code of the run. */
+  /**
+   * Resident memory two seconds after the warm-up: a few thousand misses whose responses are then purged. V8 has
+   * compiled the code for the run by then.
+   */
   readonly warmRestBytes: number;
   readonly peakBytes: number;
   readonly endBytes: number;
-  /** The growth of resident memory over the last half of the run, in bytes per million keys. */
+  /** The growth of resident memory in the last half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
-  /** Stored responses and their bytes at the end, according to the metrics. */
+  /** The number of stored responses and their bytes at the end, according to the metrics. */
   readonly entries: number;
   readonly cacheBytes: number;
   readonly samples: readonly { readonly keys: number; readonly rssBytes: number }[];
 }
 
-/** Requests distinct keys of 2 kB pages with distinct bodies. Samples fifty times, at least every 20,000 keys. */
+/**
+ * Requests distinct keys for 2 kB pages with distinct bodies. Takes fifty samples, or more to have one at least every
+ * 20,000 keys.
+ */
 export async function measureMemory(keys: number, context: RunContext): Promise<MemoryResult> {
   const { upstream, folder, progress } = context;
   const peer = portico({ label: 'memory', responses: 'enforce', cache: true, maxBytes: MEMORY_BUDGET });
@@ -82,7 +88,7 @@ export async function measureMemory(keys: number, context: RunContext): Promise<
   }
 }
 
-/** Verifies that responses were stored: the metrics count them, and the last key must be a hit. */
+/** Verifies that responses were stored: the metrics must count them, and the last key must be a hit. */
 async function verifyStored(started: StartedPeer, keys: number): Promise<Pick<MemoryResult, 'entries' | 'cacheBytes'>> {
   const adminPort = adminPortOf(started);
   const entries = await countMetric(adminPort, /^portico_cache_entries /);

@@ -5,13 +5,13 @@ import type { RunContext } from './run-scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import { untilReady } from './until-ready.ts';
 
-/** The time until Portico is ready in front of a real upstream, and its memory at rest. */
+/** The time until Portico is ready in front of a separate upstream, and its memory at rest. */
 export interface StartResult {
   readonly readyMs: Spread;
   readonly restBytes: Spread;
 }
 
-/** Starts Portico several times. Reads the memory two seconds after it is ready, without any request. */
+/** Starts Portico several times. Reads its memory two seconds after it is ready, without sending any request. */
 export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {
   const readyMs: number[] = [];
   const restBytes: number[] = [];

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createResponseCounter } from './response-counter.ts';
 import { type LatencySummary, summarize } from './latency-summary.ts';
 
-/** Requests that are sent at a fixed rate, whether or not earlier ones have completed. */
+/** The options of a load that is sent at a fixed rate, whether or not earlier requests have completed. */
 export interface PacedLoad {
   readonly port: number;
   readonly path: string;
@@ -13,7 +13,10 @@ export interface PacedLoad {
   readonly seconds: number;
 }
 
-/** Latencies in milliseconds from the instant at which a request was due, including the wait for a connection. */
+/**
+ * Latencies in milliseconds. Each is measured from the instant at which the request was due, so it includes the wait
+ * for a connection.
+ */
 export interface PacedResult extends LatencySummary {
   readonly requests: number;
   readonly perSecond: number;
@@ -77,7 +80,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const startedAt = performance.now();
   const giveUpAt = startedAt + (warmSeconds + seconds) * 1000 + 10_000;
   let sent = 0;
-  // A timer has a resolution of milliseconds and would send in bursts. A busy event loop does not.
+  // Timers have a resolution of one millisecond and would send requests in bursts. A busy event loop avoids that.
   // oxlint-disable-next-line no-unmodified-loop-condition -- the sockets change it
   while (completed < total) {
     if (failure !== undefined) throw failure;

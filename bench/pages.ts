@@ -2,8 +2,8 @@
 export type PageSize = '2k' | '29k' | '200k';
 
 /**
- * The kinds of responses: all bodies equal, each stamped with its own number, stamped with undocumented fields, compressed,
- * or with an entity tag.
+ * The kinds of response bodies: all equal, each stamped with its own number, stamped with undocumented fields,
+ * compressed, or with an entity tag.
  */
 export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
 
@@ -12,18 +12,18 @@ export function isStamped(kind: PageKind): boolean {
   return kind === 'stamped' || kind === 'undocumented';
 }
 
-/** Returns the page of a kind, before it is stamped or compressed. */
+/** Returns the page of a kind before it is stamped or compressed. */
 export function pageOf(size: PageSize, kind: PageKind): Buffer {
   return questionPage(size, { undocumented: kind === 'undocumented' });
 }
 
-/** Fields that the contract does not document, one on the page and one on each question. */
+/** Fields that the contract does not document: one on the page, and one on each question. */
 const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };
 
 /** The digits that the upstream overwrites to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
-/** The number of items, and of words in each, for a page of approximately the given size. */
+/** The number of items and the number of words per item for a page of approximately the given size. */
 const SHAPES: Readonly<Record<PageSize, { items: number; words: number }>> = {
   '2k': { items: 1, words: 74 },
   '29k': { items: 15, words: 87 },
@@ -35,7 +35,7 @@ const WORDS =
     ' ',
   );
 
-/** Returns a valid page of `question.json`. The slug of the first item contains the stamp. */
+/** Returns a valid page of `question.json`. The first item's slug contains the stamp. */
 export function questionPage(size: PageSize, { undocumented = false }: { undocumented?: boolean } = {}): Buffer {
   const { items, words } = SHAPES[size];
   const list = Array.from({ length: items }, (_, index) => ({

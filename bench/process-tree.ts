@@ -5,29 +5,32 @@ import { type CpuTimes, createCpuTimes } from './cpu-time.ts';
 import { SERVER_CORE } from './cores.ts';
 import { pathWithSbin } from './machine.ts';
 
-/** A program to start, with its core, its output file, and the port that accepts connections when it is ready. */
+/** A program to start, its core, its output file, and the port on which it accepts connections when it is ready. */
 export interface Program {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly core: number;
   readonly port: number;
-  /** Standard output is appended to this file, standard error to the same name with `.err`. */
+  /** The file for standard output. Standard error is appended to the same name with `.err`. */
   readonly output: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A running program with all its child processes. */
+/** A running program and all its child processes. */
 export interface Running {
   readonly pid: number;
   /** CPU time of the whole tree in nanoseconds. */
   cpuTimes(): CpuTimes;
-  /** Resident memory of the whole tree in bytes; shared pages count once in each process. */
+  /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Programs append to it, so they continue at its beginning. */
+  /** Empties the output file. Programs append to it, so they then write to its beginning. */
   emptyOutput(): void;
-  /** Returns the exit code and the last output if the program has ended by itself, or undefined while it is running. */
+  /**
+   * Returns the exit code and the last output if the program has ended on its own. Returns undefined while it is
+   * running.
+   */
   exitMessage(): string | undefined;
   stop(): Promise<void>;
 }
@@ -35,7 +38,7 @@ export interface Running {
 /** The running programs by process id, with their cores. */
 const alive = new Map<number, number>();
 
-/** Starts a program on its core. Resolves when its port accepts connections; rejects if the program ends before. */
+/** Starts a program on its core. Resolves when its port accepts connections; rejects if the program ends first. */
 export async function startProgram(program: Program): Promise<Running> {
   const { name, command, args, core, port, output, cwd, env } = program;
   if (core === SERVER_CORE && [...alive.values()].includes(SERVER_CORE))
@@ -82,7 +85,7 @@ export async function startProgram(program: Program): Promise<Running> {
   };
 }
 
-/** Kills all programs that are still running. Call this whenever the benchmark ends. */
+/** Kills all programs that are still running. It must be called however the benchmark ends. */
 export function killAll(): void {
   for (const pid of alive.keys()) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();
@@ -101,7 +104,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 
@@ -126,7 +129,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Returns a process and all its descendants, parents first. */
+/** Returns a process and all its descendants. Parents come before their children. */
 function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -141,7 +144,7 @@ function treeOf(root: number): number[] {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // The program name may contain spaces and parentheses. The parent is the second field after it.
+  // The program name can contain spaces and parentheses. The parent is the second field after it.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 

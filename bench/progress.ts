@@ -1,13 +1,13 @@
-/** Prints the progress of the run on standard error, one line per step. */
+/** Prints the run's progress to standard error, one line per step. */
 export interface Progress {
   say(text: string): void;
-  /** Overwrites the current line on a terminal. Otherwise prints at most one line every five seconds. */
+  /** Overwrites the current line on a terminal. Elsewhere, prints at most one line every five seconds. */
   tick(text: string): void;
   /** Sets the expected total duration in seconds, which is shown next to the elapsed time. */
   expect(seconds: number): void;
 }
 
-/** Creates a progress display whose lines begin with the seconds since an instant (epoch milliseconds). */
+/** Creates a progress display. Its lines begin with the seconds since the given instant (epoch milliseconds). */
 export function createProgress(startedAt: number): Progress {
   const isTerminal = process.stderr.isTTY;
   let expected = '';

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 /** A complete response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case. If a header is repeated, the last value. */
+  /** Header values by name in lower case. For a repeated header, the last value. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body without transfer coding, but with its content coding. */
+  /** The body without its transfer coding, but with its content coding. */
   readonly body: Buffer;
-  /** Total bytes of head and body. */
+  /** The total number of bytes of the head and the body. */
   readonly bytes: number;
 }
 
@@ -35,7 +35,7 @@ export function rawRequest(
   });
 }
 
-/** Parses a response. Returns undefined if it is not complete yet. */
+/** Parses a response. Returns undefined while it is incomplete. */
 export function parseResponse(data: Buffer): RawResponse | undefined {
   const end = data.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

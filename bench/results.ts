@@ -5,7 +5,7 @@ import type { StartResult } from './measure-start.ts';
 import type { WarmUpRule } from './warm-up.ts';
 import type { ScenarioResult, ScenarioRow } from './run-scenario.ts';
 
-/** A part that could not be measured, and why. */
+/** A part that could not be measured, and the reason. */
 export interface Failure {
   readonly part: string;
   readonly message: string;
@@ -16,14 +16,14 @@ export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
   readonly warmUp: WarmUpRule;
-  /** The names of the selected parts; empty for all. */
+  /** The names of the selected parts; empty if all parts were selected. */
   readonly only: readonly string[];
   readonly machine: Machine;
   readonly scenarios: readonly ScenarioResult[];
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;
   readonly memory?: MemoryResult | undefined;
-  /** The names of the other files of the run, which lie beside results.json and have the same commit. */
+  /** The names of the run's other files, which are stored next to results.json and belong to the same commit. */
   readonly files: readonly string[];
   readonly failures: readonly Failure[];
 }

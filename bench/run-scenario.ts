@@ -13,12 +13,12 @@ import { warmUp, type WarmUpResult, type WarmUpRule } from './warm-up.ts';
 import { type LoadResult, runWrk } from './wrk.ts';
 import { measureYardstick } from './yardstick.ts';
 
-/** One round of one server. */
+/** One round of measurements of one server. */
 export interface Round {
   readonly requestsPerSecond: number;
-  /** CPU time of one request in microseconds, in all processes and threads of the server. */
+  /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
   readonly cpuUs: number;
-  /** The same by group of threads. */
+  /** The CPU time of one request by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
 }
 
@@ -28,17 +28,17 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** Rounds that were repeated because no response arrived: the machine was busy with something else. */
+  /** The number of rounds that were repeated because no response arrived: the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** CPU time of one request in microseconds, in all processes and threads of the server. */
+  /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
   readonly cpuUs: Spread;
-  /** The medians by group of threads, in microseconds. */
+  /** The median CPU times by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
   readonly warmUp: WarmUpResult;
-  /** The smaller warm-up of a slow server. */
+  /** The shorter warm-up of a slow server. */
   readonly slow: SlowPeer | undefined;
-  /** CPU time of a fixed task on the same core before the server started, in milliseconds. */
+  /** The CPU time of a fixed task on the same core before the server started, in milliseconds. */
   readonly yardstickMs: number;
   /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
@@ -65,20 +65,20 @@ export interface RunContext {
   readonly warmUp: WarmUpRule;
 }
 
-/** A running server whose response was verified. */
+/** A running server whose response has been verified. */
 export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
-  /** Rounds that were repeated because no response arrived. */
+  /** The number of rounds that were repeated because no response arrived. */
   stalls: number;
-  /** The next key if every key is requested only once. */
+  /** The next key to request, for scenarios in which every key is requested only once. */
   nextKey: number;
 }
 
 /**
- * Measures the servers one after the other. Each server is started, verified, warmed up, measured in all rounds, and
- * stopped before the next one starts.
+ * Measures the servers one after another. Each server is started, verified, warmed up, measured in all rounds and
+ * stopped before the next server starts.
  */
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
   const { progress, missing } = context;
@@ -134,7 +134,7 @@ export async function startEntry(
   }
 }
 
-/** Requests each of several keys, and warms the server up by the rule of the run. */
+/** Requests all keys, if there are several, and warms the server up by the run's rule. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,
@@ -153,7 +153,7 @@ export async function warmEntry(
   });
 }
 
-/** Runs one round. Throws if a response was wrong or the server has ended. */
+/** Runs one round. Throws if a response is wrong or if the server has ended. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { result, cpuNs } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
   const threadsUs = mapTimes((group) => cpuNs[group] / 1000 / result.requests);
@@ -170,10 +170,15 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
   }
 }
 
-/** On a busy machine, a short round may end without a response. It is repeated once, with this minimum duration. */
+/**
+ * On a busy machine, a short round can end without any response. It is repeated once, for at least this many seconds.
+ */
 const STALL_SECONDS = 1.5;
 
-/** More than the requests that wrk sends in a round without counting them, at most one for each connection. */
+/**
+ * More than the number of requests that wrk sends in a round without counting them, which is at most one per
+ * connection.
+ */
 const UNCOUNTED = 1000;
 
 interface LoadedRound {
@@ -198,7 +203,8 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const after = started.running.cpuTimes();
   const cpuNs = mapTimes((group) => after[group] - before[group]);
   if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
-  // A server that has ended, or a system that reports no CPU time, must not look like a server without any cost.
+  // If a server has ended, or if the system reports no CPU time, the result must not look like a server that costs
+  // nothing.
   if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
@@ -211,17 +217,18 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const wantedErrors = request.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
-  // The bytes per response distinguish 200 from 304, and a page from a shorter body, without parsing each response.
+  // The bytes per response show whether responses were 200 or 304, and whether they were complete pages, without
+  // parsing each one.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { result, cpuNs };
 }
 
-/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
+/** The number of times that every key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** Requests each of several keys, so that in a round no key is new or is a hit for the first time. */
+/** Requests each key if there are several. In the rounds, no key is then new or a hit for the first time. */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
   if (typeof keys !== 'number' || keys < 2) return;
@@ -242,11 +249,14 @@ async function counted({ entry, started }: Running): Promise<number> {
   return adminPort === undefined || pattern === undefined ? 0 : countMetric(adminPort, pattern);
 }
 
-/** Violations in responses, and those that are unexpected for a page with undocumented fields. */
+/**
+ * Match the counters of violations in responses: all violations, and those that are unexpected for a page with
+ * undocumented fields.
+ */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
 const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;
 
-/** Returns the number of unexpected violations in the upstream's responses. There must not be any. */
+/** Returns the number of unexpected violations in the upstream's responses, which must be 0. */
 async function violationsOf({ entry, started: { adminPort } }: Running): Promise<number> {
   const pattern = entry.request.undocumented === true ? UNEXPECTED_VIOLATIONS : VIOLATIONS;
   return adminPort === undefined ? 0 : countMetric(adminPort, pattern);

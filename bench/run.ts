@@ -12,8 +12,8 @@ import { FULL, QUICK } from './scenarios/effort.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
- * Runs the benchmark and returns the exit code. `startedAt` is the instant, in epoch milliseconds, before packages were
- * installed.
+ * Runs the benchmark and returns the exit code. `startedAt` is the instant before the packages were installed, in epoch
+ * milliseconds.
  */
 export async function run(args: readonly string[], startedAt: number): Promise<number> {
   const names = partNames();

@@ -6,7 +6,7 @@ import type { RunContext } from './run-scenario.ts';
 import type { Effort } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 
-/** The preparation that every kind of run needs. */
+/** The preparation for every kind of run. */
 export interface Session {
   readonly startedAt: string;
   readonly machine: Machine;
@@ -14,7 +14,10 @@ export interface Session {
   readonly context: RunContext;
 }
 
-/** Examines the machine, moves this program off the server's core and starts the upstream. Throws if that fails. */
+/**
+ * Examines the machine, moves this program away from the server's core and starts the upstream. Throws if any step
+ * fails.
+ */
 export async function openSession(folder: string, effort: Effort, startedAt: number): Promise<Session> {
   const progress = createProgress(startedAt);
   const machine = await readMachine();

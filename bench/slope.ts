@@ -1,4 +1,4 @@
-/** Returns the slope of the line that fits the points best, or 0 for fewer than two points. */
+/** Returns the slope of the line that best fits the points, or 0 if there are fewer than two points. */
 export function slopeOf(points: readonly (readonly [number, number])[]): number {
   const mean = (index: 0 | 1) => points.reduce((sum, point) => sum + point[index], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];

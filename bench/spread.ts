@@ -1,11 +1,11 @@
-/** The median of several rounds, with the smallest and the largest value. */
+/** The median, the smallest and the largest value of several rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Summarizes rounds. Throws RangeError if there are none. */
+/** Summarizes rounds. Throws a RangeError if there are no rounds. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (index: number) => {

@@ -5,13 +5,13 @@ import type { PageSize } from './pages.ts';
 import { type Running, startProgram } from './process-tree.ts';
 import type { UpstreamVariant } from './upstream.ts';
 
-/** The upstream that all servers share. Each variant has its own port. */
+/** The upstream that all servers share. Each variant of its pages has a separate port. */
 export interface Upstream {
   readonly running: Running;
   portOf(size: PageSize, kind: UpstreamVariant['kind']): number;
 }
 
-/** Starts the upstream on the load core with every size and kind. */
+/** Starts the upstream on the load core with pages of every size and kind. */
 export async function startUpstream(folder: string): Promise<Upstream> {
   const variants: UpstreamVariant[] = [];
   for (const size of ['2k', '29k', '200k'] as const)

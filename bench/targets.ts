@@ -1,6 +1,6 @@
 import { type Results, rowOf } from './results.ts';
 
-/** A limit, and a function that reads the value from the results. The value is undefined if it was not measured. */
+/** A limit and a function that reads the value from the results. The value is undefined if it was not measured. */
 export interface Target {
   readonly path: string;
   readonly what: string;
@@ -11,7 +11,7 @@ export interface Target {
 
 type Value = Target['value'];
 
-/** Returns the CPU per request of one row divided by that of another row of the same scenario. */
+/** Returns one row's CPU per request divided by the CPU per request of another row in the same scenario. */
 function cpuRatio(scenario: string, above: string, below: string): Value {
   return (results) => {
     const [one, other] = [rowOf(results, scenario, above), rowOf(results, scenario, below)];
@@ -19,7 +19,7 @@ function cpuRatio(scenario: string, above: string, below: string): Value {
   };
 }
 
-/** Returns one target for Portico with the check `responses` in `enforce`, and one for `report`. */
+/** Returns two targets for Portico: one with the check `responses` at `enforce`, and one at `report`. */
 function bothLevels(target: (own: string, level: string) => Target): readonly Target[] {
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }
@@ -28,8 +28,8 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
- * The growth over the last half that still counts as flat, in percent of the memory at the end. Garbage collections
- * cause variations of this size.
+ * The growth in the last half of a run that still counts as flat, as a percentage of the memory at the end. Garbage
+ * collection causes variations of this size.
  */
 const FLAT = 5;
 
@@ -57,7 +57,7 @@ export const TARGETS: readonly Target[] = [
     limit: { atLeast: 3 },
     unit: '×',
     value: (results) =>
-      // A response that is not compressed is not comparable.
+      // Responses that are not compressed cannot be compared.
       rowOf(results, 'hit-gzip', 'portico-hit')?.encoding === 'gzip'
         ? cpuRatio('hit-gzip', 'nginx-gzip-tuned', 'portico-hit')(results)
         : undefined,
@@ -198,7 +198,10 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Returns the growth of CPU per request from one key to 100,000 in percent, or undefined for a run with fewer keys. */
+/**
+ * Returns the growth of CPU per request from one key to 100,000 keys, in percent. Returns undefined for a run with
+ * fewer keys.
+ */
 function growthOverKeys({ scenarios }: Results, server: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === 'keys')?.rows.filter(({ peer }) => peer.startsWith(server)) ?? [];
   const one = rows.find(({ peer }) => peer.endsWith('-1-key'));
@@ -222,14 +225,14 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** A shorter run does not show the growth for a million keys. */
+/** A shorter run does not show the growth over a million keys. */
 const LEAST_KEYS = 500_000;
 
 function longMemoryRun({ memory }: Results): Results['memory'] {
   return memory === undefined || memory.keys < LEAST_KEYS ? undefined : memory;
 }
 
-/** Whether a target was met, missed or not measured. `gap` is the relative distance from the limit. */
+/** A target's verdict: met, missed or not measured. `gap` is the relative distance from the limit. */
 export interface Verdict {
   readonly target: Target;
   readonly value: number | undefined;

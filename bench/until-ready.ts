@@ -2,7 +2,7 @@ import { rawRequest } from './raw-request.ts';
 
 const GIVE_UP_MS = 10_000;
 
-/** Waits until `/readyz` returns 200. The admin side opens after the public side. */
+/** Waits until `/readyz` returns 200. The admin listener opens after the public listener. */
 export async function untilReady(adminPort: number): Promise<void> {
   for (const giveUpAt = performance.now() + GIVE_UP_MS; performance.now() < giveUpAt;) {
     const status = await rawRequest(adminPort, '/readyz').then(

@@ -2,14 +2,15 @@ import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { isStamped, pageOf, type PageKind, type PageSize, STAMP } from './pages.ts';
 
-/** One port of the upstream, and the page that it sends. */
+/** One port of the upstream and the page that it sends. */
 export interface UpstreamVariant {
   readonly size: PageSize;
   readonly kind: PageKind;
   readonly port: number;
 }
 
-// It uses raw sockets, because Node's HTTP server would cost more per request than some of the measured servers.
+// The upstream uses raw sockets, because Node's HTTP server would cost more per request than some of the measured
+// servers.
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MISSING = Buffer.from(
   'HTTP/1.1 404 Not Found\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: 21\r\n\r\n{"error":"not found"}',
@@ -30,7 +31,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);
-    // Each connection has at most one response in progress, so each can stamp its own copy in place.
+    // Each connection has at most one response in progress, so it can stamp its own copy of the page in place.
     const own = stampAt < 0 ? answer : Buffer.from(answer);
     respondToEach(socket, (missing) => {
       if (missing) return MISSING;
@@ -40,7 +41,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   }).listen(port, '127.0.0.1', 4096);
 }
 
-/** Responds to each request head. The requests have no bodies. */
+/** Responds to each request head. Requests have no bodies. */
 function respondToEach(socket: Socket, responseOf: (missing: boolean) => Buffer): void {
   let rest: Buffer | undefined;
   socket.on('data', (chunk: Buffer) => {

@@ -3,18 +3,18 @@ import { isStamped, pageOf, STAMP } from './pages.ts';
 import { type RawResponse, rawRequest } from './raw-request.ts';
 import type { BenchRequest, Scenario } from './scenarios/scenario.ts';
 
-/** The verified response of a server. All responses of the rounds must be like it. */
+/** A server's verified response. All responses in the rounds must match it. */
 export interface Proof {
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes of one response on the wire, including the head. */
   readonly bytes: number;
   /** The content coding, if the response has one. */
   readonly encoding: string | undefined;
-  /** The request headers to send in the rounds. */
+  /** The request headers that the rounds send. */
   readonly sent: Readonly<Record<string, string>>;
 }
 
-/** The keys of verified responses if every key must be new. The rounds start at the other end. */
+/** The keys of the verified responses, if every key must be new. The rounds start at the other end of the keys. */
 let lastFreshKey = 10_000_000;
 
 function pathOf({ path, keys }: BenchRequest): string {
@@ -23,8 +23,8 @@ function pathOf({ path, keys }: BenchRequest): string {
 }
 
 /**
- * Sends a request to warm the server up and a second one to verify: the status, every byte of the page except for the
- * stamp, and the headers that show whether the response came from the cache, for example.
+ * Sends one request to warm the server up, and a second one to verify the response: its status, every byte of the page
+ * except the stamp, and the expected headers, such as those that show whether it came from the cache.
  */
 export async function verifyResponse(
   name: string,
@@ -54,7 +54,7 @@ export async function verifyResponse(
   return { headers, bytes, encoding, sent };
 }
 
-/** A page may be compressed in the background, so a client that accepts gzip waits for it for up to a second. */
+/** Portico can compress a page in the background, so a client that accepts gzip waits for up to a second. */
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {
   const wantsGzip = headers['Accept-Encoding'] === 'gzip';
   for (let attempt = 0; ; attempt += 1) {

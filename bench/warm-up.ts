@@ -1,8 +1,8 @@
-/** The conditions for the end of a warm-up, which are the same for all servers of a run. */
+/** The conditions that end a warm-up. They are the same for all servers of a run. */
 export interface WarmUpRule {
   /** The minimum number of requests. */
   readonly requests: number;
-  /** The maximum duration. It limits the duration of a run. */
+  /** The maximum duration of the warm-up, which limits the duration of a run. */
   readonly maxSeconds: number;
 }
 
@@ -10,7 +10,7 @@ export interface WarmUpRule {
 export interface WarmUpWindow {
   readonly requests: number;
   readonly seconds: number;
-  /** The number of functions that V8 optimized, or undefined if the server does not run on V8. */
+  /** The number of functions that V8 optimized. Undefined if the server does not run on V8. */
   readonly optimizations: number | undefined;
 }
 
@@ -18,23 +18,23 @@ export interface WarmUpWindow {
 export interface WarmUpResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Optimized functions per second in the last window, or undefined if the server does not run on V8. */
+  /** The number of functions optimized per second in the last window. Undefined if the server does not run on V8. */
   readonly optimizationsPerSecond: number | undefined;
-  /** False if the maximum duration ended the warm-up. */
+  /** False if the warm-up ended because it reached its maximum duration. */
   readonly complete: boolean;
 }
 
-/** From this rate of optimized functions per second on, V8 is still compiling the server. */
+/** At this rate of optimized functions per second and above, V8 is still compiling the server. */
 export const COMPILING_PER_SECOND = 5;
 
-/** Returns the duration of a window in seconds. At least two windows fit into a warm-up. */
+/** Returns the duration of a window in seconds. A warm-up has time for at least two windows. */
 export function windowSeconds({ maxSeconds }: WarmUpRule): number {
   return Math.min(1, maxSeconds / 2);
 }
 
 /**
- * Warms a server up in windows, until enough requests were sent and, if the server runs on V8, fewer than five functions
- * per second were optimized in the last window.
+ * Warms a server up in windows until it has received enough requests. If the server runs on V8, fewer than five
+ * functions per second must also have been optimized in the last window.
  */
 export async function warmUp(
   rule: WarmUpRule,

@@ -8,11 +8,11 @@ const ROOT = join(import.meta.dirname, '..');
 export interface Worktree {
   readonly folder: string;
   readonly commit: string;
-  /** Removes the checkout from git and from the disk. May be called twice. */
+  /** Removes the checkout from git and from the disk. It may be called twice. */
   remove(): void;
 }
 
-/** Checks out a ref into a new folder. If its lock file is the same, it uses the packages of this checkout. */
+/** Checks out a ref into a new folder. The checkout uses the packages of this checkout if both lock files are equal. */
 export function addWorktree(ref: string, folder: string): Worktree {
   const commit = git('rev-parse', '--verify', '--short', `${ref}^{commit}`);
   git('worktree', 'add', '--detach', folder, commit);

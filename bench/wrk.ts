@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { LOAD_CORE } from './cores.ts';
 
-/** A round with as many requests as possible. */
+/** The options of a round that sends as many requests as possible. */
 export interface Load {
   readonly port: number;
   readonly path: string;
@@ -10,15 +10,15 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   /**
-   * The number of distinct keys to request in turn, seven digits after the path, or `fresh` to request every key once.
-   * Without it, the path has no key.
+   * The number of distinct keys to request in turn, or `fresh` to request every key once. A key is seven digits at the
+   * end of the path. If undefined, the path has no key.
    */
   readonly keys?: number | 'fresh';
-  /** The first key if every key is requested once. */
+  /** The first key, if every key is requested only once. */
   readonly firstKey?: number;
 }
 
-/** The counts of wrk. */
+/** The counts that wrk reports. */
 export interface LoadResult {
   readonly requests: number;
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface LoadResult {
 /** The time that wrk may take to open its connections. */
 const SETTLING_MS = 100;
 
-/** Runs wrk on the load core. Rejects on any socket error, so that a broken round does not look like a slow one. */
+/** Runs wrk on the load core. Rejects on any socket error, so that a failed round is not mistaken for a slow one. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = join(import.meta.dirname, load.keys === undefined ? 'wrk-summary.lua' : 'wrk-keys.lua');
   const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
@@ -39,7 +39,7 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const wrk = ['wrk', '-t1', `-c${load.connections}`, `-d${limit}s`, '--timeout', '10s', ...headers, '-s', script];
   const words = load.keys === undefined ? [] : ['--', String(load.keys), String(load.firstKey ?? 0)];
   const url = `http://127.0.0.1:${load.port}${load.path}`;
-  // wrk accepts only whole seconds. An interrupt ends a round early, and wrk reports its actual duration.
+  // wrk accepts only whole seconds. An interrupt ends a round early, and wrk then reports the actual duration.
   const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000 + SETTLING_MS);
   const result = readCounts(output);
   if (result === undefined) throw new Error(`the output of wrk cannot be parsed:\n${output}`);
@@ -47,7 +47,7 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   return result;
 }
 
-/** Parses the line that the Lua scripts print. Returns undefined if there is none. */
+/** Parses the line that the Lua scripts print. Returns undefined if there is no such line. */
 export function readCounts(output: string): LoadResult | undefined {
   const found = /^BENCH (\{.*\})$/m.exec(output)?.[1];
   if (found === undefined) return undefined;

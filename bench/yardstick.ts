@@ -15,7 +15,7 @@ process.stdout.write(String(user + system));
 /** Runs the task on the server's core and returns its CPU time in milliseconds. */
 export function measureYardstick(): Promise<number> {
   return new Promise((resolve, reject) => {
-    // The time of V8's helper threads would vary, so there is only one thread.
+    // The CPU time of V8's helper threads would vary, so the task runs with a single thread.
     const args = ['-c', String(SERVER_CORE), process.execPath, '--single-threaded', '-e', TASK];
     const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';

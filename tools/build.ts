@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Builds the release: JavaScript in dist/. The package also contains bin/, config/ and schemas/, which are not copied.
+// Builds the release: JavaScript in dist/. The package also contains bin/, config/ and schemas/, which need no copy.
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
@@ -12,7 +12,7 @@ const compiled = spawnSync(process.execPath, [compiler, '--project', join(root, 
   stdio: 'inherit',
 });
 if (compiled.status === 0) {
-  // Other files that the sources read.
+  // These are the other files that the sources read.
   cpSync(join(root, 'src'), dist, { recursive: true, filter: (path) => !path.endsWith('.ts') });
   const main = join(dist, 'cli', 'main.js');
   if (!existsSync(main)) throw new Error(`${main} was not written`);

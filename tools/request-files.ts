@@ -12,18 +12,19 @@ import { createGateway } from '../src/gateway.ts';
 import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/logs.ts';
 
 /*
- * Prints, as JSON, the files of `src` in which a function ran for one request: for a hit, and for a miss whose response
- * was validated and stored. It is a program of its own because precise coverage slows down the whole process.
+ * Prints, as JSON, the files of `src` in which a function runs during one request: for a cache hit, and for a miss
+ * whose response is validated and stored. This is a separate program because precise coverage slows down the whole
+ * process.
  */
 
-/** Paths under `src`, in alphabetical order. */
+/** The paths below `src`, in alphabetical order. */
 export interface RequestFiles {
   readonly hit: readonly string[];
   readonly miss: readonly string[];
 }
 
 const WARM_UP = 5;
-/** Work in the background may run during a request, but hardly during each of several. */
+/** Background work can run during one request, but hardly during each of several requests. */
 const REPETITIONS = 3;
 const SOURCES = pathToFileURL(join(import.meta.dirname, '..', 'src')).href;
 const AUTHORIZATION = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
@@ -48,7 +49,7 @@ async function measureRequestFiles(): Promise<RequestFiles> {
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-  /** Sends one request on the one connection, and resolves when its log line is written. */
+  /** Sends one request on the only connection. Resolves when the request's log line has been written. */
   const call = async (page: number, outcome: RegExp) => {
     await session.post('Profiler.takePreciseCoverage');
     const logged = once(log, 'lines');
@@ -91,7 +92,10 @@ const CONFIG = {
 
 const ran = ({ ranges: [range] }: Profiler.FunctionCoverage) => range && range.startOffset > 0 && range.count > 0;
 
-/** Returns the files of `src` in which a function ran. The body of a module, which begins at 0, is not a function. */
+/**
+ * Returns the files of `src` in which a function ran. Module bodies, which start at offset 0, do not count as
+ * functions.
+ */
 function enteredFiles(coverage: readonly Profiler.ScriptCoverage[]): Set<string> {
   return new Set(
     coverage
@@ -100,7 +104,7 @@ function enteredFiles(coverage: readonly Profiler.ScriptCoverage[]): Set<string>
   );
 }
 
-/** Returns a page of questions that the contract allows, with one question. */
+/** Returns a page with one question. The contract allows the page. */
 function questionPage(page: number): string {
   const question = {
     id: page,
@@ -140,7 +144,7 @@ function questionPage(page: number): string {
   return JSON.stringify({ name: '', sort: 'newest', ...counts, sorts: ['newest'], list });
 }
 
-/** Passes bytes on and emits `lines` for each of them. */
+/** Forwards bytes and emits `lines` for each chunk. */
 function observed(destination: ByteDestination, log: EventEmitter): ByteDestination {
   return {
     write: (bytes) => {

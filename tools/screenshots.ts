@@ -9,8 +9,8 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Takes the screenshots of the console: docs/images/*.png, or every page in a folder with --all FOLDER. Simulates
- * fifteen minutes of traffic to a reference server with chaos, with a simulated clock.
+ * Takes the screenshots of the console: docs/images/*.png, or every page into a folder with --all FOLDER. Simulates
+ * fifteen minutes of traffic to a reference server with chaos, using a simulated clock.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -95,7 +95,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the frame after their data arrive.
+  // The charts are drawn in the next frame after their data arrives.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);
@@ -106,7 +106,7 @@ const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
 const end = Date.now();
 let base = end - MINUTES * 60_000;
 let setAt = performance.now();
-// The clock stops between the steps of the simulation and runs within them, so that the latencies are real.
+// The clock stands still between the steps of the simulation and runs during the steps, so that the latencies are real.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
 const reference = await startReferenceServer({ chaos });

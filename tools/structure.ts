@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { RequestFiles } from './request-files.ts';
 
-/** A source file by its path under `src`. */
+/** A source file and its path below `src`. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * How many files of `src` a request may enter, for a cache hit and for a validated cache miss. `goals` are the numbers
- * to aim for, and `limits` those that the test enforces with today's number of stages: each further file in
- * `pipeline/stages` raises both by one.
+ * The number of files in `src` that a request may enter, for a cache hit and for a validated cache miss. `goals` are
+ * the numbers to aim for. `limits` are the numbers that the test enforces for the current number of stages; each
+ * further file in `pipeline/stages` raises both limits by one.
  */
 export const REQUEST_FILES = {
   goals: { hit: 30, miss: 60 },
@@ -20,16 +20,16 @@ export const REQUEST_FILES = {
   stages: 12,
 } as const;
 
-/** Returns the limits for a tree of sources with all its stages. */
+/** Returns the limits for a source tree with all its stages. */
 export function requestFileLimits(sources: readonly Pick<SourceFile, 'path'>[]): { hit: number; miss: number } {
   const added = sources.filter(({ path }) => path.startsWith('pipeline/stages/')).length - REQUEST_FILES.stages;
   return { hit: REQUEST_FILES.limits.hit + added, miss: REQUEST_FILES.limits.miss + added };
 }
 
-/** What can be counted about the layout of a tree of sources. */
+/** Counts that describe the layout of a source tree. */
 export interface Structure {
   readonly files: number;
-  /** Lines of the file in the middle when files are ordered by length. */
+  /** The median number of lines per file. */
   readonly medianLines: number;
   /** Files with fewer than 15 lines of substance. */
   readonly small: readonly string[];
@@ -41,7 +41,7 @@ export interface Structure {
   readonly unsharedTypes: readonly string[];
 }
 
-/** The limits of these counts. The other counts must be 0. */
+/** The limits of these counts. All other counts must be 0. */
 export const STRUCTURE_LIMITS = { files: 440, medianLines: 70, small: 40 } as const;
 
 const PACKAGE_ENTRY = 'portico.ts';
@@ -50,7 +50,10 @@ const MIN_SUBSTANCE = 15;
 const IMPORT = /(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|[\w*\s,{}]*?)\s*from\s*'(\.[^']+)'/g;
 const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm;
 
-/** Counts what `test/architecture.test.ts` limits; `readers` are files outside of the tree that may import from it. */
+/**
+ * Measures the counts that `test/architecture.test.ts` limits. `readers` are files outside the tree that may import
+ * from it.
+ */
 export function measureStructure(files: readonly SourceFile[], readers: readonly SourceFile[] = []): Structure {
   const lengths = files.map(({ text }) => text.split('\n').length - 1).sort((a, b) => a - b);
   const siblings = Map.groupBy(files, ({ path }) => posix.dirname(path));
@@ -64,7 +67,7 @@ export function measureStructure(files: readonly SourceFile[], readers: readonly
       .map(([folder, held]) => `${folder}: ${held.length}`),
     mutual: mutualFolders(files),
     unsharedTypes: files.flatMap(({ path, text }) =>
-      // What the package exports is for programs outside of this repository.
+      // The package's exports are used by programs outside this repository.
       path === PACKAGE_ENTRY
         ? []
         : [...text.matchAll(EXPORTED_TYPE)].map((match) => `${path}#${match[1]}`).filter((name) => !shared.has(name)),
@@ -72,13 +75,13 @@ export function measureStructure(files: readonly SourceFile[], readers: readonly
   };
 }
 
-/** Lines that are neither blank, nor a comment, nor an import. */
+/** Returns the number of lines that are not blank, comments or imports. */
 function linesOfSubstance(text: string): number {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^import [\s\S]*?;$/gm, '');
   return code.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
 }
 
-/** What a file imports by name from files of the tree, as `path#Name`. */
+/** Returns the names that a file imports from files of the tree, as `path#Name`. */
 function importedNames({ path, text }: SourceFile): string[] {
   return [...text.matchAll(IMPORT)].flatMap(([, names = '', from]) => {
     if (from === undefined) return [];
@@ -95,12 +98,12 @@ function importedNames({ path, text }: SourceFile): string[] {
   });
 }
 
-/** The path of an import under `src`, wherever the importing file is. */
+/** Returns the path of an import below `src`, regardless of the importing file's location. */
 function resolveImport(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
 }
 
-/** The relative imports of a file, as paths under `src`; paths that leave `src` start with `..`. */
+/** Returns the relative imports of a file as paths below `src`. Paths outside `src` start with `..`. */
 export function importsOf(file: SourceFile): string[] {
   const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
   return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
@@ -121,20 +124,23 @@ function mutualFolders(files: readonly SourceFile[]): string[] {
   });
 }
 
-/** Reads every TypeScript file below a folder, with paths that begin with the prefix. */
+/** Reads every TypeScript file below a folder. The paths begin with the prefix. */
 export function readSources(folder: string, prefix = ''): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
     .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
 }
 
-/** Counts, in a process of its own, the files of `src` that a request passes through. */
+/** Determines, in a separate process, the files of `src` that a request enters. */
 export function measureRequestFiles(): RequestFiles {
   const program = join(import.meta.dirname, 'request-files.ts');
   return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;
 }
 
-/** Prints one count with its limit and what it counts. Above the limit, a test fails, and so does this program. */
+/**
+ * Prints one count, its limit and the items that it counts. If a count exceeds its limit, this program fails, and so
+ * does a test.
+ */
 function row(name: string, value: number, limit: number, rest: readonly string[] = [], goal = limit): void {
   const allowed = limit === 0 ? 'none' : `at most ${limit}`;
   const text = goal === limit ? allowed : `${allowed}; the goal is ${goal}`;
@@ -155,7 +161,7 @@ if (import.meta.main) {
   row('sub-folders that import each other', found.mutual.length, 0, found.mutual);
   row('exported types that no other file imports', found.unsharedTypes.length, 0, found.unsharedTypes);
   const entered = measureRequestFiles();
-  // `-- --paths` lists the files too.
+  // `-- --paths` also lists the files.
   const paths = process.argv.includes('--paths');
   const limits = requestFileLimits(sources);
   const { goals } = REQUEST_FILES;

@@ -18,7 +18,7 @@ import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
 import { PAGE_PATH } from '../scenarios/requests.ts';
 
-/** The real gateway without sockets, and one request that was a hit. */
+/** The real gateway without sockets, and the data of one request that was a hit. */
 export interface Fixture {
   readonly settings: Settings;
   readonly start: Start;
@@ -26,19 +26,19 @@ export interface Fixture {
   readonly plan: Plan;
   readonly arrival: Arrival;
   readonly exchange: Exchange;
-  /** The trace of the hit, as it is when it is counted and logged. */
+  /** The trace of the hit in the state in which it is counted and logged. */
   readonly trace: Trace;
   /** The resolved target of the page. */
   readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;
-  /** Returns a plain request as the HTTP parser creates it: all strings are new. */
+  /** Returns a plain request as the HTTP parser creates it, with new strings. */
   request(): Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>;
 }
 
 const AUTHORIZATION = authorizationOf(MEMBER);
 
-/** Assembles Portico in front of the upstream with the configuration of the benchmark, and sends the request twice. */
+/** Assembles Portico in front of the upstream with the benchmark's configuration, and sends the request twice. */
 export async function createFixture(folder: string, upstreamPort: number): Promise<Fixture> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'portico.yaml');
@@ -85,7 +85,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
 }
 
-/** Returns a copy of the text, whose hash must be computed again, as for any text from a socket. */
+/** Returns a copy of the text whose hash V8 must compute again, as for any text from a socket. */
 export function fresh(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

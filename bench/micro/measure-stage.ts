@@ -2,14 +2,17 @@ import { getHeapStatistics } from 'node:v8';
 import { type Spread, spreadOf } from '../spread.ts';
 import type { Operation } from './stage.ts';
 
-/** The cost of a stage. */
+/** The measured cost of a stage. */
 export interface StageCost {
   readonly nsPerCall: Spread;
-  /** Bytes of heap that one call allocates. Undefined if Node does not count them. */
+  /** The heap bytes that one call allocates. Undefined if Node does not count them. */
   readonly bytesPerCall: number | undefined;
 }
 
-/** Durations of the warm-up and of a batch, the number of batches, and the number of calls for measuring memory. */
+/**
+ * The durations of the warm-up and of a batch, the number of batches, and the number of calls in the memory
+ * measurement.
+ */
 export interface MicroEffort {
   readonly warmMs: number;
   readonly batchMs: number;
@@ -17,15 +20,15 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** If there were more inputs at once, V8 would promote them before they were used. */
+/** With more inputs at once, V8 would promote them before they are used. */
 const MAX_INPUTS = 4000;
-/** If there are fewer undisturbed batches than this, all batches are used. */
+/** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;
 
-/** From this number of bytes per call, the measurement in large steps is accurate enough. */
+/** At this number of bytes per call and above, V8's coarse count of allocations is accurate enough. */
 const EXACT_BELOW = 8000;
 
-/** The number of bytes that can be allocated before garbage is collected. */
+/** The number of bytes that can be allocated before a garbage collection. */
 const YOUNG_BYTES = 400_000;
 
 type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, sink: unknown[]) => void;
@@ -40,7 +43,7 @@ function createLoop(): Loop {
   return new Function('run', 'inputs', 'calls', 'sink', text) as Loop;
 }
 
-/** Warms up a stage and times batches of calls. The inputs are created before each batch. */
+/** Warms a stage up and measures batches of calls. The inputs are created before each batch. */
 export function measureStage(
   { input, run }: Operation,
   { warmMs, batchMs, batches, allocationCalls }: MicroEffort,
@@ -72,7 +75,7 @@ export function measureStage(
 
 interface Batch {
   readonly nsPerCall: number;
-  /** Whether another program ran on the core in between. */
+  /** True if another program ran on the core during the batch. */
   readonly disturbed: boolean;
 }
 
@@ -81,8 +84,9 @@ function pauses(): number {
 }
 
 /**
- * V8 counts allocations only in large steps. It counts the bytes in use exactly, but only until garbage is collected.
- * The first count determines the size of the second measurement, or is the result if calls allocate much.
+ * Returns the bytes that one call allocates. V8 counts allocations only in coarse steps. It counts the bytes in use
+ * exactly, but only until garbage is collected. The first, coarse count is the result if calls allocate many bytes;
+ * otherwise, it determines the size of a second, exact measurement.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;
@@ -92,7 +96,7 @@ function allocatedBy(most: number, call: (calls: number) => () => void): number 
     const first = of();
     const second = of();
     loop();
-    // Reading the heap statistics allocates memory too.
+    // Reading the heap statistics also allocates memory.
     return Math.max(0, (of() - second - (second - first)) / calls);
   };
   const about = grown(most, () => heap().allocated ?? 0);

@@ -6,13 +6,15 @@ import type { RunContext } from '../run-scenario.ts';
 import type { MicroEffort } from './measure-stage.ts';
 import type { MicroLine, MicroTask } from './worker.ts';
 
-/** Short and long micro-benchmarks. */
+/** The efforts of short and long micro-benchmarks. */
 export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
   full: { warmMs: 1000, batchMs: 3, batches: 151, allocationCalls: 2000 },
   quick: { warmMs: 300, batchMs: 2, batches: 41, allocationCalls: 2000 },
 };
 
-/** Measures all stages in a separate process on the server's core. Prints a line as soon as a stage is done. */
+/**
+ * Measures all stages in a separate process on the server's core. Prints a line as soon as a stage has been measured.
+ */
 export function runMicro(
   effort: MicroEffort,
   { folder, upstream, progress }: RunContext,

@@ -2,14 +2,14 @@ import { createFixture } from './fixture.ts';
 import { type MicroEffort, measureStage, type StageCost } from './measure-stage.ts';
 import { STAGES } from './stages/all.ts';
 
-/** The task of the process of the micro-benchmarks. */
+/** The task of the process that runs the micro-benchmarks. */
 export interface MicroTask {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly effort: MicroEffort;
 }
 
-/** One line of its output. */
+/** One line of that process's output. */
 export interface MicroLine extends StageCost {
   readonly name: string;
 }
@@ -20,5 +20,5 @@ for (const stage of STAGES) {
   const line: MicroLine = { name: stage.name, ...measureStage(stage.prepare(fixture), effort) };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
-// Timers of the gateway would keep the process alive.
+// The gateway's timers would keep the process alive.
 process.exit(0);

@@ -2,11 +2,11 @@
 export interface Account {
   readonly name: string;
   readonly password: string;
-  /** The hash in Portico's roles file: argon2id with the parameters of `portico hash-password`. */
+  /** The hash in Portico's roles file, created by argon2id with the parameters of `portico hash-password`. */
   readonly passwordHash: string;
 }
 
-/** An account with the permission for the list of questions. */
+/** An account with the permission for the question list. */
 export const MEMBER: Account = {
   name: 'bench',
   password: 'bench',

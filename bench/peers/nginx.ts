@@ -5,14 +5,14 @@ import { startProgram } from '../process-tree.ts';
 import { MEMBER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext } from './peer.ts';
 
-/** The task of nginx: forwards everything, caches pages behind auth_basic, or also compresses them. */
+/** The tasks of nginx: to forward every request, to cache pages behind auth_basic, or also to compress them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
 
-/** Variants of nginx. */
+/** The options of an nginx peer. */
 export interface NginxOptions {
-  /** Adds a buffered access log, a cache of open files and `sendfile`, which lower its CPU per request. */
+  /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce its CPU per request. */
   readonly tuned?: boolean;
-  /** Distinguishes several of the same kind in one scenario. */
+  /** Distinguishes several peers of the same kind in one scenario. */
   readonly note?: string;
 }
 
@@ -22,7 +22,10 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
   gzip: 'nginx proxy_cache + auth_basic + access_log, gzip on',
 };
 
-/** nginx with one worker. `gzip on` compresses every response, as nginx does without an additional module. */
+/**
+ * Creates nginx with one worker. With `gzip on`, it compresses every response; caching compressed responses would need
+ * an additional module.
+ */
 export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {}): Peer {
   const notes = [...(tuned ? ['tuned'] : []), ...(note === undefined ? [] : [note])];
   return {
@@ -35,7 +38,7 @@ export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {
       mkdirSync(folder, { recursive: true });
       const configuration = configurationOf(kind, tuned, context);
       writeFileSync(join(folder, 'nginx.conf'), configuration);
-      // The cheapest form that auth_basic supports. A hash would be computed for each request.
+      // This is the cheapest form that auth_basic supports. With a hash, nginx would verify the hash for each request.
       writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
       const running = await startProgram({
         name: 'nginx',
@@ -85,7 +88,7 @@ function configurationOf(kind: NginxKind, tuned: boolean, { port, upstreamPort }
   const indent = (all: readonly (string | false)[], by: string) =>
     all.filter((line) => line !== false).map((line) => `${by}${line}`);
   return [
-    // As root, nginx would run its worker as an account that cannot read the folder of the run.
+    // As root, nginx would run its worker under an account that cannot read the run's folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     'pid nginx.pid;',

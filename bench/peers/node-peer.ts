@@ -5,7 +5,10 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** A proxy written for Node: the program with that name in `programs`, started with its port and the upstream's. */
+/**
+ * A proxy written for Node. The program with its name in `programs` is started with its own port and the upstream's
+ * port.
+ */
 export function nodePeer(id: string, label: string): Peer {
   return {
     id,

@@ -1,6 +1,6 @@
 import type { Running } from '../process-tree.ts';
 
-/** The environment of a peer: its upstream, a port and a folder for its files. */
+/** The environment of a peer: the upstream, a port and a folder for files. */
 export interface PeerContext {
   readonly upstreamPort: number;
   readonly port: number;
@@ -9,16 +9,16 @@ export interface PeerContext {
 
 /** A server that is measured. */
 export interface Peer {
-  /** Unique within a scenario. Used in file names and results. */
+  /** An id that is unique within a scenario. It is used in file names and results. */
   readonly id: string;
   /** The name in tables. */
   readonly label: string;
   /** Whether it authenticates callers. */
   readonly authenticates: boolean;
-  /** The program that it needs in addition to Node, if any. */
+  /** The program that the peer needs in addition to Node, if any. */
   readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
   start(context: PeerContext): Promise<StartedPeer>;
-  /** Returns the same peer with options for Node, if it can be profiled. */
+  /** Returns the same peer with options for Node. Undefined if it cannot be profiled. */
   withNodeOptions?(options: readonly string[]): Peer;
 }
 
@@ -26,15 +26,15 @@ export interface Peer {
 export interface StartedPeer {
   readonly running: Running;
   readonly port: number;
-  /** The exact configuration, for the appendix of the results. */
+  /** The exact configuration, which the appendix of the results shows. */
   readonly configuration: string;
-  /** The port of the admin side, if there is one. */
+  /** The port of the admin listener, if there is one. */
   readonly adminPort?: number;
-  /** Returns how many functions V8 has optimized so far, for peers that run on Node. */
+  /** Returns the number of functions that V8 has optimized so far. Undefined for peers that do not run on Node. */
   readonly optimizations?: () => number;
 }
 
-/** Returns the id of a peer, with a note that distinguishes it from similar ones. */
+/** Returns a peer's id, with a note that distinguishes it from similar peers. */
 export function idOf(name: string, note: string | undefined): string {
   return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
 }

@@ -9,19 +9,19 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** A variant of Portico. Everything that it does not mention is on, as in `strict` mode. */
+/** A variant of Portico. All features that it does not mention are on, as in `strict` mode. */
 export interface PorticoVariant {
-  /** The addition to the name in tables. */
+  /** The addition to Portico's name in tables. */
   readonly label: string;
   readonly responses: 'enforce' | 'report' | 'off';
   readonly cache: boolean;
-  /** Memory for stored responses in bytes. The default is 64 MiB. */
+  /** The cache budget in bytes. The default is 64 MiB. */
   readonly maxBytes?: number;
   /** The checkout to measure. The default is this one. */
   readonly checkout?: string;
-  /** Options of Node itself, for profiles. */
+  /** Options for Node, used for profiles. */
   readonly nodeOptions?: readonly string[];
-  /** The number of operations in the contract. By default, the documented ones. */
+  /** The number of operations in the contract. By default, the contract has only the documented operations. */
   readonly operations?: number;
 }
 
@@ -39,10 +39,13 @@ const ROLES = {
   ],
 };
 
-/** The roles file of every run: one role with one permission, one account with the role and one without. */
+/** The roles file of every run: one role with one permission, one account with the role and one account without it. */
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
-/** Portico with all checks on: authentication, permissions, parameters, bounds, metrics and an access log to a file. */
+/**
+ * Creates Portico with all checks on: authentication, permissions, parameters, page bounds, metrics and an access log
+ * that is written to a file.
+ */
 export function portico(variant: PorticoVariant): Peer {
   const id = idOf('portico', variant.label);
   return {
@@ -71,7 +74,7 @@ export function portico(variant: PorticoVariant): Peer {
   };
 }
 
-/** Returns the folder of one process, with its configuration and logs, which is also its working directory. */
+/** Returns the folder of one process. It contains the configuration and the logs and is the working directory. */
 function folderOf(id: string, { folder, port }: Pick<PeerContext, 'folder' | 'port'>): string {
   return join(folder, `${id}-${port}`);
 }
@@ -80,7 +83,7 @@ function withOptions(variant: PorticoVariant, { options }: CompilerLog): Portico
   return { ...variant, nodeOptions: [...(variant.nodeOptions ?? []), ...options] };
 }
 
-/** Writes the configuration of a variant, and returns the program to start. */
+/** Writes a variant's configuration and returns the program to start. */
 export async function porticoProgram(
   id: string,
   variant: PorticoVariant,
@@ -109,7 +112,7 @@ export async function porticoProgram(
   };
 }
 
-/** Returns the text of the configuration. JSON is also YAML, so the results show the file unchanged. */
+/** Returns the configuration text. JSON is valid YAML, so the results can show the file unchanged. */
 export function configurationOf(
   { responses, cache, maxBytes, operations }: Omit<PorticoVariant, 'label'>,
   { port, adminPort, upstreamPort, folder }: PeerContext & { readonly adminPort: number },
@@ -132,10 +135,13 @@ export function configurationOf(
   return JSON.stringify(config, undefined, 2);
 }
 
-/** Includes the inferred operations, which are off with a real upstream, so that the number of operations is exact. */
+/**
+ * Includes the inferred operations so that the number of operations is exact. By default, they are off with a real
+ * upstream.
+ */
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';
   if (operations === operationCount()) return { inferred };
-  // Relative to the folder of the configuration, so that the results contain no paths of this machine.
+  // The path is relative to the configuration's folder, so that the results contain no paths of this machine.
   return { inferred, folder: join('..', basename(contractFolder(folder, operations))) };
 }

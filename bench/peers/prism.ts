@@ -7,7 +7,10 @@ import type { Peer } from './peer.ts';
 
 const CONTRACT = join(import.meta.dirname, '..', '..', 'schemas', 'openapi.yaml');
 
-/** Prism as a validating proxy for the same contract, in one process and without a log; both make it faster. */
+/**
+ * Prism as a validating proxy for the same contract. It runs in one process and without a log, which both make it
+ * faster.
+ */
 export function prism(): Peer {
   return {
     id: 'prism',
@@ -15,7 +18,7 @@ export function prism(): Peer {
     authenticates: false,
     start: async ({ port, upstreamPort, folder }) => {
       const program = createRequire(import.meta.url).resolve('@stoplight/prism-cli/package.json');
-      // Its multi-process mode (the default in production) does not start on this version of Node.
+      // Its multi-process mode, the default in production, does not start with this version of Node.
       const options = ['--errors', '--multiprocess=false', '-v', 'silent', '-h', '127.0.0.1'];
       const log = compilerLog(join(folder, `prism-${port}`));
       const running = await startProgram({

@@ -4,7 +4,7 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** Varnish with pages in memory. It has no authentication, and its access log would be a separate program. */
+/** Varnish with pages in memory. It has no authentication, and its access log would need a separate program. */
 export function varnish(): Peer {
   return {
     id: 'varnish',
@@ -17,7 +17,7 @@ export function varnish(): Peer {
       const vcl = vclOf(upstreamPort);
       const file = join(own, 'default.vcl');
       writeFileSync(file, vcl);
-      // Without a jail: as root, it would run its worker as an account that cannot read the folder of the run.
+      // The jail is disabled: as root, Varnish would run its worker under an account that cannot read the run's folder.
       const storage = ['-j', 'none', '-s', 'malloc,512m', '-T', 'none'];
       const running = await startProgram({
         name: 'Varnish',

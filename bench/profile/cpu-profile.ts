@@ -1,16 +1,16 @@
-/** A profile as `node --cpu-prof` writes it. */
+/** A profile in the format of `node --cpu-prof`. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
-  /** Microseconds of the monotonic clock. */
+  /** The start time in microseconds of the monotonic clock. */
   readonly startTime: number;
   readonly endTime: number;
-  /** The node of each sample. */
+  /** The node ids of the samples. */
   readonly samples: readonly number[];
-  /** Microseconds since the previous sample. */
+  /** The time between each sample and the previous one, in microseconds. */
   readonly timeDeltas: readonly number[];
 }
 
-/** A function, called from a certain place. */
+/** A function in the call tree, reached through a specific chain of callers. */
 export interface ProfileNode {
   readonly id: number;
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };

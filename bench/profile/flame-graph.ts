@@ -3,12 +3,12 @@ import type { Frame } from './stacks.ts';
 const WIDTH = 1200;
 const LINE = 17;
 const TOP = 64;
-/** Narrower frames are omitted, in pixels. */
+/** The minimum width of a frame in pixels; narrower frames are omitted. */
 const LEAST = 0.6;
-/** The approximate width of a letter, in pixels. */
+/** The approximate width of a character in pixels. */
 const LETTER = 6.1;
 
-/** Colors by kind of work: medium tones, on which dark letters are readable on any page. */
+/** Colors by kind of work. These are medium tones, on which dark text is readable with any page background. */
 const COLOURS: readonly (readonly [string, string, string])[] = [
   ['Portico', '#4fb48e', 'Portico'],
   ['package', '#c9a2e0', 'packages'],
@@ -20,7 +20,7 @@ const COLOURS: readonly (readonly [string, string, string])[] = [
 ];
 const OTHER = '#b5bac0';
 
-/** Returns a flame graph with callers above callees. Tooltips show names, files and shares. */
+/** Returns a flame graph in which callers are above callees. Tooltips show names, files and shares. */
 export function flameGraph(root: Frame, title: string): string {
   const rows: string[] = [];
   const deepest = draw(root, 0, 0, WIDTH / root.total, root.total, rows);

@@ -6,19 +6,19 @@ type CallFrame = ProfileNode['callFrame'];
 
 const ROOT = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
 
-/** Work for which V8 uses names in parentheses. */
+/** The kinds of work that V8 reports under names in parentheses. */
 const NAMED = new Map([
   ['(garbage collector)', 'V8: garbage collection'],
   ['(program)', 'native code outside of JavaScript (event loop, system calls)'],
 ]);
 
-/** Functions of Node's bindings that end in system calls on sockets and files. */
+/** The functions of Node's bindings that end in system calls on sockets and files. */
 const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
 
-/** Functions that Ajv compiles have a name but no file. */
+/** Matches functions that Ajv compiles. They have a name but no file. */
 const COMPILED_VALIDATOR = /^validate\d*$/;
 
-/** Node's own modules by purpose. The first match applies. */
+/** Node's own modules, grouped by purpose. The first match applies. */
 const NODE: readonly (readonly [RegExp, string])[] = [
   [/^node:(?:_http|http|internal\/http)/, 'Node: http'],
   [
@@ -54,7 +54,7 @@ export function placeOf({ url, lineNumber }: CallFrame): string {
 
 function insideOf(url: string): string {
   if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
-  // Packages of another checkout, or packages that are linked.
+  // These are packages of another checkout or linked packages.
   const packages = url.lastIndexOf('/node_modules/');
   return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
 }

@@ -17,13 +17,16 @@ import { toStacks } from './stacks.ts';
 const FULL: Rounds = { count: 3, seconds: 3 };
 const QUICK: Rounds = { count: 2, seconds: 0.5 };
 
-/** The time between two samples in microseconds. */
+/** The time between two samples, in microseconds. */
 const INTERVAL_US = 200;
 
-/** The time that Portico may take to write its profile when it is stopped. */
+/** The maximum time that Portico may take to write its profile when it is stopped. */
 const WRITING_MS = 30_000;
 
-/** Profiles the first Portico of a scenario, and writes a summary, a flame graph and the profile. Returns the exit code. */
+/**
+ * Profiles the first Portico peer of a scenario and writes a summary, a flame graph and the profile. Returns the exit
+ * code.
+ */
 export async function measureProfile(name: string, args: Arguments, session: Session): Promise<number> {
   const { files, profile } = await profileScenario(name, args.quick ? QUICK : FULL, session);
   const out = args.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(args.out);
@@ -33,7 +36,7 @@ export async function measureProfile(name: string, args: Arguments, session: Ses
   return 0;
 }
 
-/** Profiles the first Portico of a scenario, and returns a summary and a flame graph. */
+/** Profiles the first Portico peer of a scenario and returns a summary and a flame graph. */
 export async function profileReport(
   name: string,
   effort: Effort['name'],
@@ -76,7 +79,7 @@ async function runProfiled(
   const one = await startEntry(scenario, entry, context);
   try {
     await warmEntry(scenario, one, context);
-    // Both the clock of the profile and this one count from the start of the machine.
+    // Both this clock and the profile's clock count from the start of the machine.
     const from = nowUs();
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));
@@ -92,7 +95,7 @@ function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Reads the profile, which is written when the process ends. It is complete when it can be parsed. */
+/** Reads the profile, which Node writes when the process ends. The file is complete once it can be parsed. */
 async function written(folder: string): Promise<CpuProfile> {
   for (const giveUpAt = performance.now() + WRITING_MS; performance.now() < giveUpAt;) {
     await new Promise((resolvePause) => setTimeout(resolvePause, 200));
@@ -100,7 +103,7 @@ async function written(folder: string): Promise<CpuProfile> {
       const name = readdirSync(folder).find((one) => one.endsWith('.cpuprofile'));
       if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
-      // It does not exist yet or is not complete.
+      // The file does not exist yet or is incomplete.
     }
   }
   throw new Error('Portico did not write a profile when it ended');

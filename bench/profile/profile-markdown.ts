@@ -7,7 +7,7 @@ import { type Frame, framesOf } from './stacks.ts';
 export interface ProfileFacts {
   readonly title: string;
   readonly name: string;
-  /** CPU time of one request under the profiler, in microseconds. */
+  /** The CPU time of one request under the profiler, in microseconds. */
   readonly cpuUs: number;
   readonly startedAt: string;
   readonly machine: Machine;
@@ -70,7 +70,7 @@ export function profileMarkdown(
   ].join('\n');
 }
 
-/** Returns the self time of groups of frames, in descending order. */
+/** Returns the self times of groups of frames in descending order. */
 function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name' | 'place'>): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const frame of frames) {
@@ -81,7 +81,7 @@ function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name'
   return [...rows.values()].sort((a, b) => b.us - a.us);
 }
 
-/** Shortens a name. Regular expressions are named by their source, which is long and may break a table. */
+/** Shortens a name. V8 names regular expressions by their source, which is long and can break a table. */
 function short(name: string): string {
   const text = name.length > 48 ? `${name.slice(0, 47)}…` : name;
   return text.replaceAll('|', '\\|').replaceAll('`', "'");

@@ -1,20 +1,20 @@
 import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
 import { groupOf, placeOf } from './groups.ts';
 
-/** A function in a call tree, with callers above callees. */
+/** A function in a call tree in which callers are above callees. */
 export interface Frame {
   readonly name: string;
-  /** File and line for people. Empty for native code of V8 and Node. */
+  /** The file and line as shown to readers. Empty for native code of V8 and Node. */
   readonly place: string;
   readonly group: string;
-  /** Microseconds in the function itself. */
+  /** The time in the function itself, in microseconds. */
   self: number;
-  /** Microseconds in the function and everything that it called. */
+  /** The time in the function and in everything that it called, in microseconds. */
   total: number;
   readonly children: Map<string, Frame>;
 }
 
-/** Part of a profile, on the clock of the profile. */
+/** A part of a profile. Its bounds are times of the profile's clock. */
 export interface Window {
   readonly fromUs: number;
   readonly toUs: number;
@@ -22,7 +22,7 @@ export interface Window {
 
 const WAITING = '(idle)';
 
-/** Returns the call tree of a part of a profile, without idle time. Throws if it contains no samples. */
+/** Returns the call tree of a part of a profile, without idle time. Throws if that part contains no samples. */
 export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
@@ -75,7 +75,7 @@ function add(root: Frame, path: readonly ProfileNode[], us: number): void {
   here.self += us;
 }
 
-/** Returns the name of a function, or its place if it is anonymous. */
+/** Returns the name of a function, or its location if it is anonymous. */
 function nameOf(callFrame: ProfileNode['callFrame']): string {
   return callFrame.functionName || `(${placeOf(callFrame).replace(/^.*\//, '')})`;
 }
@@ -84,7 +84,7 @@ function frame(name: string, place: string, group: string): Frame {
   return { name, place, group, self: 0, total: 0, children: new Map() };
 }
 
-/** Yields every frame of a tree, callers first. */
+/** Yields every frame of a tree. Callers come before callees. */
 export function* framesOf(frameOrRoot: Frame): Generator<Frame> {
   yield frameOrRoot;
   for (const child of frameOrRoot.children.values()) yield* framesOf(child);

@@ -13,18 +13,20 @@ const SHOWN = new Set([
 ]);
 const WIDTH = 900;
 const LABELS = 372;
-/** Room for the number after a bar. */
+/** The space for the number after a bar. */
 const NUMBERS = 64;
 const LINE = 22;
 
-/** Returns a bar chart of CPU per request, with a separate scale for each scenario, for light and dark pages. */
+/**
+ * Returns a bar chart of CPU per request. Each scenario has its own scale, and the chart suits light and dark pages.
+ */
 export function toChart({ scenarios, machine }: Results): string {
   const parts: string[] = [];
   let y = 52;
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // Bars fill the width. The line of an outlier ends at the edge instead of shrinking the bars.
+    // The bars fill the width. An outlier's line ends at the edge, so that it does not shrink the other bars.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {

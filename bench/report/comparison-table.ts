@@ -5,13 +5,13 @@ import { spreadOf } from '../spread.ts';
 /** A scenario that was measured on both sides, round by round. */
 export interface Comparison {
   readonly name: string;
-  /** Another difference, such as the content coding of the responses, or an empty text. */
+  /** Any other difference, such as the responses' content coding; empty if there is none. */
   readonly note: string;
   readonly before: readonly Round[];
   readonly after: readonly Round[];
 }
 
-/** Returns the table of `--against`: ratios after / before of alternating rounds, with their spread. */
+/** Returns the table for `--against`: the after/before ratios of alternating rounds, with their spread. */
 export function comparisonTable(comparisons: readonly Comparison[]): string {
   return [
     '| path | CPU µs before | after | after/before | min–max | req/s before | after | after/before | min–max | |',

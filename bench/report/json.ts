@@ -1,7 +1,7 @@
 import type { Results } from '../results.ts';
 import { judgeTargets } from '../targets.ts';
 
-/** Returns the contents of results.json: every round, verdicts and configurations. */
+/** Returns the contents of results.json: all rounds, verdicts and configurations. */
 export function toJson(results: Results): string {
   const { machine } = results;
   const targets = judgeTargets(results).map(({ target: { path, what, limit, unit }, value, state, gap }) => ({

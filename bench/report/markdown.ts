@@ -9,7 +9,7 @@ import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
-/** Above this share, the results state that the machine was busy before the run. */
+/** The load above which the results state that the machine was busy before the run. */
 const BUSY = 0.1;
 
 /** Returns the contents of RESULTS.md. */
@@ -101,7 +101,7 @@ function busyNote({ busyBefore }: Machine): string[] {
   ];
 }
 
-/** Returns one block for each distinct configuration, without port numbers. */
+/** Returns one block for each distinct configuration. Configurations that differ only in port numbers count as one. */
 function configurations(rows: readonly ScenarioRow[]): string[] {
   const blocks = new Map<string, Set<string>>();
   for (const { label, configuration } of rows) {

@@ -26,7 +26,7 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
   ].join('\n');
 }
 
-/** Returns the table of startup time and memory at rest. */
+/** Returns the table of startup times and memory at rest. */
 export function startTable({ readyMs, restBytes }: StartResult): string {
   const row = (name: string, values: readonly number[]) =>
     `| ${name} | ${values.map((value) => formatNumber(value, 0)).join(' | ')} |`;
@@ -42,7 +42,7 @@ export function startTable({ readyMs, restBytes }: StartResult): string {
   ].join('\n');
 }
 
-/** Returns the tables of memory under distinct keys, with about twenty samples. */
+/** Returns the tables of memory as distinct keys are requested, with about twenty samples each. */
 export function memoryTable(memory: MemoryResult): string {
   const every = Math.max(1, Math.round(memory.samples.length / 20));
   const shown = memory.samples.filter((_, at) => (at + 1) % every === 0 || at === memory.samples.length - 1);

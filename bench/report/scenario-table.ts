@@ -14,7 +14,7 @@ const HEAD = [
   ['RSS MB', '---:'],
 ] as const;
 
-/** The names of the groups of threads in tables. */
+/** The names of the thread groups in tables. */
 const GROUPS: Readonly<Record<ThreadGroup, string>> = {
   main: 'main thread',
   v8: 'V8 helpers',
@@ -24,8 +24,8 @@ const GROUPS: Readonly<Record<ThreadGroup, string>> = {
 };
 
 /**
- * Returns the tables of a scenario: the results, and below them the CPU time by thread and the warm-up. Ratios compare the
- * first Portico of the scenario with the server of the row.
+ * Returns the tables of a scenario: the results, followed by the CPU time by thread and the warm-up. Each row's ratio
+ * compares the first Portico peer of the scenario with the server of the row.
  */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatFiles } from './format-files.ts';
 
-/** A file of a report. The name contains no folder. */
+/** A file of a report. Its name does not contain a folder. */
 export interface ReportFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** Writes files into a folder. Markdown and JSON are formatted like the rest of the repository. */
+/** Writes files to a folder. Markdown and JSON are formatted like the rest of the repository. */
 export function writeFiles(files: readonly ReportFile[], folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const { name, text } of files) writeFileSync(join(folder, name), text);

@@ -8,7 +8,7 @@ import { operationScenarios } from './operations.ts';
 import { refusedScenarios } from './refused.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Parts that are not scenarios. */
+/** The names of the parts that are not scenarios. */
 export const OTHER_PARTS = ['latency', 'start', 'memory', 'micro', 'profile'] as const;
 
 /** Returns all scenarios, in the order in which they run and are reported. */
@@ -27,7 +27,10 @@ export function partNames(): readonly string[] {
   return [...allScenarios(FULL).map(({ id }) => id), ...OTHER_PARTS];
 }
 
-/** Returns the scenarios of a run: those that its effort includes, or the selected ones with all their servers. */
+/**
+ * Returns the scenarios of a run: either the scenarios that its effort includes, or the selected scenarios with all
+ * their servers.
+ */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);
   if (only.length > 0) return all.filter(({ id }) => isSelected(id, only, partNames()));
@@ -44,7 +47,7 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** Returns the other parts of a run: those that its effort includes, or the selected ones. */
+/** Returns the other parts of a run: either the parts that its effort includes, or the selected parts. */
 export function wantedParts({ without }: Effort, only: readonly string[]): readonly (typeof OTHER_PARTS)[number][] {
   if (only.length > 0) return OTHER_PARTS.filter((part) => isSelected(part, only, partNames()));
   return OTHER_PARTS.filter((part) => !without.includes(part));

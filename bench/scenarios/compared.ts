@@ -15,7 +15,10 @@ import type { BenchRequest, Rounds, Scenario } from './scenario.ts';
 /** The ids of the two rows of each compared scenario. */
 export const SIDES = { before: 'portico-before', after: 'portico-after' } as const;
 
-/** Returns the scenarios for comparing two checkouts. The first entry is the other ref, the second the working tree. */
+/**
+ * Returns the scenarios that compare two checkouts. The first entry is the other ref, and the second is the working
+ * tree.
+ */
 export function comparedScenarios(rounds: Rounds, otherCheckout: string): readonly Scenario[] {
   const scenario = (
     id: string,

@@ -1,27 +1,27 @@
 import type { WarmUpRule } from '../warm-up.ts';
 import type { Rounds } from './scenario.ts';
 
-/** The amount of work of a run. */
+/** The amount of work in a run. */
 export interface Effort {
   readonly name: 'full' | 'quick';
-  /** Scenarios that targets are computed from. */
+  /** The scenarios whose results determine targets. */
   readonly main: Rounds;
-  /** Scenarios that show how the cost grows. */
+  /** The scenarios that show how the cost grows. */
   readonly side: Rounds;
-  /** The warm-up of every server before its rounds, Portico and peers alike. */
+  /** The warm-up of every server before its rounds, for both Portico and its peers. */
   readonly warmUp: WarmUpRule;
   /** Parts that run only if they are selected by name. */
   readonly without: readonly string[];
-  /** Servers that are omitted: the id of a peer, or the ids of a scenario and a peer, separated by a slash. */
+  /** Omitted servers: a peer's id, or a scenario's id and a peer's id separated by a slash. */
   readonly withoutPeers: readonly string[];
-  /** The numbers of distinct keys in the scenario about keys, in ascending order. */
+  /** The numbers of distinct keys in the scenario `keys`, in ascending order. */
   readonly keys: readonly number[];
   readonly latency: Rounds;
   readonly starts: number;
   readonly memoryKeys: number;
 }
 
-/** For the committed results. */
+/** The effort for the committed results. */
 export const FULL: Effort = {
   name: 'full',
   main: { count: 5, seconds: 1 },
@@ -35,7 +35,10 @@ export const FULL: Effort = {
   memoryKeys: 1_000_000,
 };
 
-/** For a run of less than four minutes, with rough numbers, short warm-ups and without scenarios that few targets need. */
+/**
+ * The effort for a run of less than four minutes: rough numbers, short warm-ups, and no scenarios that few targets
+ * need.
+ */
 export const QUICK: Effort = {
   name: 'quick',
   main: { count: 5, seconds: 0.25 },
@@ -70,8 +73,8 @@ export const QUICK: Effort = {
   memoryKeys: 100_000,
 };
 
-/** Rounds of `--against`, each with new processes that are warmed like all servers. */
+/** The rounds of `--against`. Each round has new processes, which are warmed up like all servers. */
 export const COMPARED: Rounds = { count: 5, seconds: 1.5 };
 
-/** The same with `--quick`. */
+/** The rounds of `--against` with `--quick`. */
 export const QUICK_COMPARED: Rounds = { count: 5, seconds: 0.5 };

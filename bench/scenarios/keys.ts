@@ -4,13 +4,13 @@ import { PLAIN, HIT, keyed } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
-/** Enough for all pages of the largest row. With less, the row would consist of misses. */
+/** A cache budget for all pages of the largest row. With a smaller budget, that row would consist of misses. */
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Stored responses by their number. All of them are requested before the rounds. Each number has a separate process: a
- * process that stores all pages would not show the cost of a small cache. nginx runs without its cache of open files,
- * which needs one descriptor for each page, because many systems limit descriptors to fewer.
+ * Scenarios with different numbers of stored responses, all of which are requested before the rounds. Each number has a
+ * separate process, because a process that stores all pages would not show the cost of a small cache. nginx runs
+ * without its cache of open files: it would need one descriptor per page, and many systems do not allow that many.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);

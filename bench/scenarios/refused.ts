@@ -3,7 +3,7 @@ import { REFUSED } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Requests that never reach the upstream, because Portico refuses them. */
+/** Scenarios whose requests never reach the upstream, because Portico refuses them. */
 export function refusedScenarios({ side }: Effort): Scenario[] {
   return [
     {

@@ -8,13 +8,13 @@ export const PAGE_PATH = '/services/v2/question.json?page=1&pageSize=15&sort=new
 const ACCEPT = { Accept: 'application/json' };
 const HEADERS = { Authorization: authorizationOf(MEMBER), ...ACCEPT };
 
-/** The ordinary request: one page, for a caller with the permission. */
+/** The ordinary request: one page for a caller with the permission. */
 export const PLAIN: BenchRequest = { path: PAGE_PATH, headers: HEADERS, status: 200, page: true };
 
-/** As PLAIN, for a client that accepts gzip. */
+/** The request PLAIN from a client that accepts gzip. */
 export const PLAIN_GZIP: BenchRequest = { ...PLAIN, headers: { ...HEADERS, 'Accept-Encoding': 'gzip' } };
 
-/** As PLAIN, for a client that has the page already. */
+/** The request PLAIN from a client that already has the page. */
 export const PLAIN_REVALIDATED: BenchRequest = { ...PLAIN, status: 304, page: false, revalidate: true };
 
 const FROM_CACHE = {
@@ -22,49 +22,51 @@ const FROM_CACHE = {
   counted: /^portico_cache_requests_total\{.*result="hit"/,
 } as const;
 
-/** Stored responses of Portico, as a header and a metric show. */
+/** A request that Portico serves from the cache, as a header and a metric must show. */
 export const HIT: BenchRequest = { ...PLAIN, ...FROM_CACHE };
 
-/** As HIT, for a client that accepts gzip. */
+/** The request HIT from a client that accepts gzip. */
 export const HIT_GZIP: BenchRequest = { ...PLAIN_GZIP, ...FROM_CACHE };
 
-/** As HIT, for a client that has the page already. */
+/** The request HIT from a client that already has the page. */
 export const HIT_REVALIDATED: BenchRequest = { ...PLAIN_REVALIDATED, ...FROM_CACHE };
 
-/** Responses that Portico fetched and found to be valid, as a header and a metric show. */
+/** A request whose response Portico fetches and finds valid, as a header and a metric must show. */
 export const VALIDATED: BenchRequest = {
   ...PLAIN,
   proof: { 'contract-status': /^conforming$/ },
   counted: /^portico_checks_total\{check="responses",outcome="passed"\}/,
 };
 
-/** As VALIDATED, for pages with two undocumented fields, which Portico reports and forwards. */
+/** The request VALIDATED for pages with two undocumented fields, which Portico reports and forwards. */
 export const VALIDATED_UNDOCUMENTED: BenchRequest = {
   ...VALIDATED,
   proof: { 'contract-status': /^violations; count=2; worst=undocumented/ },
   undocumented: true,
 };
 
-/** Responses for new targets that Portico fetched, found to be valid and stored, as headers and a metric show. */
+/**
+ * A request for a new target whose response Portico fetches, finds valid and stores, as headers and a metric must show.
+ */
 export const STORED: BenchRequest = {
   ...VALIDATED,
   proof: { ...VALIDATED.proof, 'cache-status': /stored/ },
   counted: /^portico_cache_requests_total\{.*result="miss"/,
 };
 
-/** Responses that Portico fetched with the check `responses` switched off. */
+/** A request whose response Portico fetches while the check `responses` is off. */
 export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_answers_total\{.*status_class="2xx"/ };
 
-/** An undocumented path that is allowed. */
+/** A request for an undocumented path that is allowed. */
 export const UNDOCUMENTED: BenchRequest = { ...PLAIN, path: UNDOCUMENTED_PATH };
 
-/** As UNDOCUMENTED, through Portico: the response contains no cache status. */
+/** The request UNDOCUMENTED through Portico, whose response contains no cache status. */
 export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
   ...UNDOCUMENTED,
   proof: { 'cache-status': 'absent', via: /portico/ },
 };
 
-/** Requests that Portico refuses, by status. */
+/** The requests that Portico refuses, by status. */
 export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
   {
     why: '401, no credential',
@@ -92,7 +94,7 @@ export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
   },
 ];
 
-/** Returns a request for one of many keys: the search text ends in seven digits. */
+/** Returns a request for one of many keys. Its search text ends in seven digits. */
 export function keyed(request: BenchRequest, keys: number | 'fresh'): BenchRequest {
   return { ...request, path: `${PAGE_PATH}&q=key`, keys };
 }

@@ -8,32 +8,32 @@ export interface Rounds {
   readonly seconds: number;
 }
 
-/** The requests of an entry, and the expected responses. */
+/** The requests that a server receives, and the expected responses. */
 export interface BenchRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
-  /** Whether the response is the page of the scenario. Refusals and 304 are not. */
+  /** True if the response is the scenario's page. False for refusals and 304 responses. */
   readonly page: boolean;
-  /** Response headers that must be present, by name in lower case, with a pattern for the value. */
+  /** The required response headers: names in lower case, with a pattern for each value. */
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
-  /** The line of Portico's metrics that must grow by at least the number of requests. */
+  /** The line of Portico's metrics whose value must grow by at least the number of requests. */
   readonly counted?: RegExp;
-  /** Whether every response has undocumented fields, so that Portico counts violations of that category. */
+  /** True if every response has undocumented fields, so that Portico counts violations of that category. */
   readonly undocumented?: boolean;
-  /** Send the entity tag of a first response back, so that the response is a 304. */
+  /** True to send back the entity tag of a first response, so that the rounds get 304 responses. */
   readonly revalidate?: boolean;
   /**
-   * The number of distinct keys to request in turn, all of which are requested before the rounds; or `fresh` to request
+   * The number of distinct keys to request in turn, all of which are also requested before the rounds. `fresh` requests
    * every key only once.
    */
   readonly keys?: number | 'fresh';
 }
 
-/** A smaller warm-up for a slow server. */
+/** A shorter warm-up for a slow server. */
 export interface SlowPeer {
   readonly requests: number;
-  /** The reason, for the results. */
+  /** The reason for the shorter warm-up, as shown in the results. */
   readonly reason: string;
 }
 
@@ -42,13 +42,13 @@ export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;
   readonly slow?: SlowPeer;
-  /** The approximate requests per second of this server, if they differ from those of the scenario. */
+  /** The approximate requests per second of this server, if the number differs from the scenario's. */
   readonly usualPerSecond?: number;
 }
 
-/** Servers that are compared with one another, measured one after the other. */
+/** A set of servers that are compared with one another. They are measured one after another. */
 export interface Scenario {
-  /** Names the scenario in results, targets and `--only`. */
+  /** The name of the scenario in results, targets and `--only`. */
   readonly id: string;
   readonly title: string;
   readonly size: PageSize;
@@ -56,6 +56,6 @@ export interface Scenario {
   readonly connections: number;
   readonly rounds: Rounds;
   readonly entries: readonly Entry[];
-  /** The approximate requests per second of its servers, from which the duration of a run is estimated. */
+  /** The approximate requests per second of the servers, used to estimate the duration of a run. */
   readonly usualPerSecond: number;
 }

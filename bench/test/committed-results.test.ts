@@ -10,7 +10,7 @@ import { resultsOf, row } from './results-of.ts';
 
 const BENCH = join(import.meta.dirname, '..');
 
-/** The commit that a file of results names. */
+/** Returns the commit that a results file names. */
 function commitIn(text: string): string | undefined {
   return /\b[Cc]ommit(?:": "|: | )([0-9a-f]{7,40}(?: with local changes)?)/.exec(text)?.[1];
 }
@@ -28,7 +28,7 @@ test('every file of a run names its commit', () => {
   for (const { name, text } of files) assert.equal(commitIn(text), machine.commit, name);
 });
 
-// The files that earlier versions of the benchmark wrote in separate runs, and those that a complete run adds.
+// The files that earlier versions of the benchmark wrote in separate runs, and the files that a complete run adds.
 const EARLIER = ['results.json', 'RESULTS.md', 'micro.json', 'MICRO.md'];
 const ALL = ['MICRO.md', 'micro.json', 'profile-hit.md', 'profile-hit.svg'];
 
@@ -45,7 +45,7 @@ test('the committed results come from one commit, or the documentation names the
   for (const commit of commits)
     assert.match(commit ?? 'none', /^[0-9a-f]+$/, 'the results were measured with local changes');
   if (new Set(commits).size === 1) return;
-  // Results from before a run wrote all files together. The next complete run replaces them.
+  // These results were written before a run wrote all files together. The next complete run replaces them.
   const byFile = Object.fromEntries(names.map((name, at) => [name, commits[at]]));
   assert.equal(committed.files, undefined, JSON.stringify(byFile));
   const text = readFileSync(join(BENCH, '..', 'docs', 'performance.md'), 'utf8');

@@ -1,5 +1,5 @@
-// Each program of the benchmark starts and does its work once, with counts too small to measure anything. Parts that
-// need wrk or packages that only a run installs are left out.
+// Each program of the benchmark starts and does its work once, with counts that are too small for a measurement. Parts
+// that need wrk, or packages that only a run installs, are omitted.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -46,11 +46,11 @@ function start(program: string, ...args: readonly string[]): void {
   started.push(spawn(process.execPath, [join(BENCH, program), ...args], { stdio: ['ignore', 'ignore', 'inherit'] }));
 }
 
-/** Waits until a server returns the page; retries while it is not listening. */
+/** Waits until a server returns the page. Retries while the server is not listening. */
 const untilAnswered = (port: number) =>
   vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 15_000 });
 
-/** The output of a program that ends by itself. */
+/** Returns the output of a program that ends on its own. */
 async function outputOf(flags: readonly string[], program: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [...flags, join(BENCH, program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

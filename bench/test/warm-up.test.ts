@@ -5,7 +5,7 @@ import { warmUp, type WarmUpWindow } from '../warm-up.ts';
 
 const RULE = { requests: 60_000, maxSeconds: 10 };
 
-/** Runs a warm-up on windows of one second whose numbers are given; the last window repeats. */
+/** Runs a warm-up with the given numbers for its one-second windows. The last number repeats. */
 async function warmed(windows: readonly Pick<WarmUpWindow, 'requests' | 'optimizations'>[], rule = RULE) {
   let at = -1;
   return warmUp(rule, (seconds) => {

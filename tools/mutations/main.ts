@@ -38,13 +38,16 @@ function copyRepository(): string {
   return copy;
 }
 
-/** Returns a pattern for the text that ignores line breaks of the formatter. */
+/** Returns a pattern that matches the text regardless of the formatter's line breaks. */
 function patternOf(text: string): RegExp {
   const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Finds the text in the file that the table names, or otherwise in the only file of `src` that contains it. */
+/**
+ * Finds the text in the file that the table names. If it is not there, finds it in the only file of `src` that contains
+ * it.
+ */
 function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
   const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
   const named = existsSync(path.join(copy, file)) ? count(file) : 0;
@@ -62,7 +65,7 @@ function locate(copy: string, { file, find }: Mutation): { readonly file: string
   return { file: elsewhere };
 }
 
-/** The used part of the output of vitest's JSON reporter. */
+/** The part of vitest's JSON report that this program reads. */
 interface Report {
   readonly testResults: readonly {
     readonly status: string;
@@ -122,7 +125,9 @@ function testFile(copy: string, { test }: Mutation): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Verifies that all tests pass without a mutation. Otherwise a failing test would seem to detect mutations. */
+/**
+ * Verifies that all tests pass without a mutation. Otherwise, a test that always fails would seem to detect mutations.
+ */
 function baselineFault(copy: string, tests: readonly string[]): string | undefined {
   const report = run(copy, tests);
   if (report === undefined) return 'the tests did not end';

@@ -1,8 +1,11 @@
-/** One change to the source that the tests must notice. */
+/** One change to the source code that a test must detect. */
 export interface Mutation {
-  /** The source file. If the text has moved to another file of `src`, that file is used and reported. */
+  /**
+   * The source file. If the text has moved to another file of `src`, the mutation is applied there and the move is
+   * reported.
+   */
   readonly file: string;
-  /** The text to replace, which occurs once in the file. White space does not matter. */
+  /** The text to replace. It must occur only once in the file; white space is ignored. */
   readonly find: string;
   readonly replace: string;
   /** The test file that must fail. */
@@ -11,7 +14,7 @@ export interface Mutation {
   readonly why: string;
 }
 
-/** Guards that tests once failed to notice, by the folder of the source. */
+/** Mutations of guards that tests once failed to protect, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // pipeline
   {
@@ -70,7 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/permissions/ownership.test.ts',
     why: 'an unverified caller causes a request to the upstream for the author of a node',
   },
-  // the path of a request
+  // a request's path
   {
     file: 'src/http/arrival.ts',
     find: "found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;",
@@ -497,7 +500,7 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/cache/tags.test.ts',
     why: 'a page of 1,000 items gets no tags for its items',
   },
-  // bounds of JSON
+  // limits for JSON
   {
     file: 'src/lib/bounded-json.ts',
     find: 'if (depth > maxDepth) return',

@@ -11,18 +11,21 @@ import { type ExcerptTree, toExcerptTree } from '../../src/scanner/excerpt-paths
 import type { SchemasByPath } from '../../src/scanner/schema-alternatives.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 
-/** The result of a comparison: the scanner and the parser agree, the scanner looks closer, or the scanner is wrong. */
+/**
+ * The result of a comparison: the scanner and the parser agree, the scanner leaves the body to the parser, or the
+ * scanner is wrong.
+ */
 export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${string}`;
 
 /** Compares the scanner's result for a body with that of the parser and the validator. */
 export type CompareBody = (body: Buffer) => Comparison;
 
-/** More undocumented fields than one response reports. */
+/** More undocumented fields than Portico reports for one response. */
 const MAX_UNKNOWN = 20;
 
 /**
- * Creates the comparison for one schema: what the scanner accepts, the parser and the validator must accept too, with the
- * same excerpt and the same undocumented fields.
+ * Creates the comparison for one schema. If the scanner accepts a body, the parser and the validator must accept it
+ * too, with the same excerpt and the same undocumented fields.
  */
 export function createCompareBody(
   schemas: SchemasByPath,
@@ -50,7 +53,7 @@ export function createCompareBody(
   };
 }
 
-/** Returns what an excerpt of a parsed body has. */
+/** Returns the parts of a parsed body that an excerpt contains. */
 function excerptOf(value: unknown, { inside }: ExcerptTree): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const elements = inside.get('*');
@@ -66,12 +69,12 @@ function excerptOf(value: unknown, { inside }: ExcerptTree): unknown {
 export interface ExampleResponse {
   readonly operation: string;
   readonly status: number;
-  /** The path of its schema. */
+  /** The path of the response's schema. */
   readonly file: string;
   readonly bodies: readonly unknown[];
 }
 
-/** Returns the generated schemas of the contract, and its success responses. */
+/** Returns the contract's generated schemas and success responses. */
 export function readExamples(): { readonly schemas: SchemasByPath; readonly responses: readonly ExampleResponse[] } {
   const { document } = readDocument(contractFolder(), []);
   const { examples, responses: shared } = document.components;

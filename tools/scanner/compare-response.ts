@@ -8,7 +8,7 @@ import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
 import type { CompareBody } from './compare-body.ts';
 
-/** A response that is compared: everything but its body. */
+/** The response to compare, without its body. */
 export interface ComparedResponse {
   readonly operation: Operation;
   readonly status: number;
@@ -18,15 +18,15 @@ export interface ComparedResponse {
 const MEDIA_TYPE = 'application/json';
 
 /**
- * Creates the comparison for one response of an operation: what a scan proves valid, the whole judgment of the parsed body
- * must find valid too, with the same undocumented fields, page count, tags and authors.
+ * Creates the comparison for one response of an operation. If a scan proves a body valid, the checks of the parsed body
+ * must also find it valid, with the same undocumented fields, page count, tags and authors.
  */
 export function createCompareResponse(
   contract: Contract,
   scan: ScanResponse,
   { operation, status, parameters }: ComparedResponse,
 ): CompareBody {
-  // Tags are computed for pages that are stored.
+  // Tags are computed only for pages that are stored.
   const planned = { operation, cache: {} } as Pick<PlannedOperation, 'operation' | 'cache'>;
   const read = (json: unknown) => ({ facts: bodyFactsOf(planned, json), authors: authorsOf(operation, json) });
   return (bytes) => {

@@ -8,7 +8,7 @@ import { type CompareBody, readExamples } from './compare-body.ts';
 import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';
 
-/** Queries that change which schema or which rules judge a response. */
+/** Queries that select a different schema or different rules for the response. */
 const QUERIES = [
   '',
   'spaceId=5',
@@ -24,20 +24,20 @@ export interface FuzzReport {
   readonly compared: number;
   readonly valid: number;
   readonly invalid: number;
-  /** Valid bodies that the scanner did not accept. */
+  /** The number of valid bodies that the scanner did not accept. */
   readonly closer: number;
-  /** What the scanner did wrong, with the body. */
+  /** Each wrong result of the scanner, with its body. */
   readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
 }
 
-/** A run of the fuzzer. The same seed makes the same bodies. */
+/** The options of a run. The same seed produces the same bodies. */
 export interface FuzzOptions {
   readonly count: number;
   readonly seed: number;
   readonly onProgress?: (compared: number) => void;
 }
 
-/** More wrong results are not collected. */
+/** The maximum number of wrong results that are collected. */
 const MAX_WRONG = 10;
 const PROGRESS_EVERY = 10_000;
 
@@ -48,7 +48,7 @@ interface Target {
   readonly compare: CompareBody;
 }
 
-/** Returns a target for every success response of the contract and every query that its operation takes. */
+/** Returns a target for every success response of the contract and every query that its operation supports. */
 function readTargets(): Target[] {
   const contract = loadContract(CONTRACT_DEFAULTS);
   const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
@@ -67,8 +67,8 @@ function readTargets(): Target[] {
 }
 
 /**
- * Mutates the examples of all success responses of the contract and compares the scanner's results with those of the
- * parser and the validator.
+ * Mutates the examples of all success responses in the contract, and compares the scanner's results with the results of
+ * the parser and the validator.
  */
 export function fuzzScanner({ count, seed, onProgress }: FuzzOptions): FuzzReport {
   const random = createSeededRandom(seed);
@@ -76,7 +76,7 @@ export function fuzzScanner({ count, seed, onProgress }: FuzzOptions): FuzzRepor
   const counts = { valid: 0, invalid: 0, closer: 0 };
   const wrong: FuzzReport['wrong'][number][] = [];
   for (let compared = 0; compared < count; compared += 1) {
-    // All responses in turn, so that each gets its share.
+    // The responses take turns, so that each gets an equal share.
     const { name, texts, compare } = targets[compared % targets.length] as Target;
     const text = random.pick(texts);
     const body = random.chance(0.5) ? mutateValues(random, text) : mutateBytes(random, Buffer.from(text));

@@ -2,13 +2,13 @@ import type { SeededRandom } from '../../src/lib/seeded-random.ts';
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Members and elements that a mutation can replace. */
+/** The members and elements that a mutation can replace. */
 interface Place {
   readonly inside: Container;
   readonly key: string | number;
 }
 
-// Marks a text that replaces itself and its quotes in the written JSON.
+// Marks a text that is written to the JSON as it is, in place of its string and the quotes.
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
@@ -98,7 +98,7 @@ function addMembers(random: SeededRandom, members: Record<string, unknown>): voi
   }
 }
 
-/** Writes some characters as escapes, also in names. */
+/** Writes some characters as escapes, including characters in names. */
 function withEscapes(random: SeededRandom, text: string): string {
   return text.replaceAll(/[a-z/é]/g, (character) => {
     if (!random.chance(0.02)) return character;
@@ -119,7 +119,7 @@ const ODD_BYTES = [
   .flat()
   .map((bytes) => Buffer.from(bytes));
 
-/** Returns a text with one to three mutations of its bytes. */
+/** Returns a text with one to three mutated bytes. */
 export function mutateBytes(random: SeededRandom, text: Buffer): Buffer {
   let bytes = text;
   for (let left = random.integer(1, 3); left > 0; left -= 1) bytes = mutateByte(random, bytes);
@@ -142,7 +142,7 @@ function mutateByte(random: SeededRandom, bytes: Buffer): Buffer {
     case 4:
       return random.chance(0.2) ? before : Buffer.concat([bytes, special]);
     case 5: {
-      // A part twice: often a member or an element.
+      // Repeats a part of the text, which is often a member or an element.
       const from = bytes.lastIndexOf(0x2c, at);
       const to = bytes.indexOf(0x2c, at + 1);
       return from < 0 || to < 0 ? bytes : Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);

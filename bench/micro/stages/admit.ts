@@ -2,7 +2,7 @@ import { admit as admitArrival } from '../../../src/pipeline/targets.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Decoding and checking of parameters, and the canonical target. */
+/** Measures decoding and checking the parameters, and creating the canonical target. */
 export const admit: Stage = {
   name: 'admit',
   what: 'decode and check parameters, canonical target',

@@ -2,7 +2,7 @@ import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
 import { createDecide } from '../../../src/pipeline/decide-permission.ts';
 import type { Stage } from '../stage.ts';
 
-/** The decision on the caller's permission. */
+/** Measures the decision on the caller's permission. */
 export const authorize: Stage = {
   name: 'authorize',
   what: "createDecide on the caller's grants",

@@ -1,7 +1,7 @@
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** The cost of the loop, which every other stage includes. */
+/** Measures the cost of the loop, which every other stage includes. */
 export const empty: Stage = {
   name: '(nothing)',
   what: 'the loop of the measurement',

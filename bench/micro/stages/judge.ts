@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** The verdict of the contract on a page. */
+/** Measures checking a page against the contract. */
 export const judge: Stage = {
   name: 'parse and judge',
   what: 'the same and contract.checkResponse: schema, semantic rules',

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createAccessLog } from '../../../src/telemetry/logs.ts';
 import type { Stage } from '../stage.ts';
 
-/** The text of the access log for a hit. */
+/** Measures creating the access log line of a hit. */
 export const logLine: Stage = {
   name: 'log line',
   what: 'accessLog.record of a hit, to a stream that does nothing; many lines share one write',

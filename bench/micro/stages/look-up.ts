@@ -2,7 +2,7 @@ import { pageKey } from '../../../src/pipeline/stored-reply.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** The cache lookup with a key. */
+/** Measures the cache lookup with a key. */
 export const lookUp: Stage = {
   name: 'cache look-up',
   what: 'cache.lookup: hash of the key, LRU order, freshness',

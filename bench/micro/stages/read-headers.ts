@@ -3,7 +3,7 @@ import { createArrivalReader } from '../../../src/http/arrival.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** The headers, the id and the trace context of a request. */
+/** Measures reading a request's headers, id and trace context. */
 export const readHeaders: Stage = {
   name: 'read headers',
   what: 'createArrivalReader: one pass over the raw headers, request id, trace context',

@@ -2,14 +2,14 @@ import type { Arrival } from '../../../src/model/arrival.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Resolving a remembered target. */
+/** Measures resolving a target that is in the memo. */
 export const resolveTarget: Stage = {
   name: 'resolve target',
   what: 'targets.resolve of a remembered target: hash of the text, LRU order',
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const text = (): Arrival => ({ ...arrival, rawTarget: fresh(arrival.rawTarget) });
-    // If the target were not in the memo, the path would be read.
+    // If the target were not in the memo, its path would be parsed.
     const unread = Object.defineProperty(text(), 'path', {
       get: () => {
         throw new Error('the target is not remembered');

@@ -15,7 +15,8 @@ app.use(
     agent: new Agent({ keepAlive: true }),
     selfHandleResponse: true,
     on: {
-      // Only bodies sent with res.json are validated, so the response is buffered, parsed and serialized again.
+      // The validator checks only bodies that are sent with res.json, so each response is buffered, parsed and
+      // serialized again.
       proxyRes: (answer, _request, response) => {
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));

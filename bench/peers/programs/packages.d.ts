@@ -1,4 +1,5 @@
-// Types of the packages that only a run installs (see bench/package.json), so that types can be checked without them.
+// Declares types for the packages that only a run installs (see bench/package.json), so that type checking works
+// without them.
 
 declare module 'express-openapi-validator' {
   import type { RequestHandler } from 'express';

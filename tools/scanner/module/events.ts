@@ -1,4 +1,4 @@
-// What the scan writes to memory for the host: the excerpt, and the undocumented members.
+// The results that the scan writes to memory for the host: the excerpt and the undocumented members.
 
 import {
   EVENTS,
@@ -24,11 +24,11 @@ import { sameBytes } from './text';
 
 let eventsEnd: u32 = 0;
 
-/** The number of different undocumented members. */
+/** The number of distinct undocumented members. */
 export let members: u32 = 0;
 /** The number of all undocumented members. */
 let examined: u32 = 0;
-/** The member that probably comes next: most items of a list have the same ones. */
+/** The index of the member that is expected next: most items of a list have the same members. */
 let expected: u32 = 0;
 
 /** Prepares for a new body. */
@@ -39,7 +39,7 @@ export function beginEvents(): void {
   expected = 0;
 }
 
-/** Writes an event without a value. Returns false if there is no room. */
+/** Writes an event without a value. Returns false if the buffer is full. */
 export function writeEvent(slot: u32, kind: u32): bool {
   if (eventsEnd >= <u32>EVENTS_END) return false;
   store<u32>(eventsEnd, (slot << TAG_BITS) | kind);
@@ -55,7 +55,7 @@ export function writeNumber(slot: u32, kind: u32, value: f64): bool {
   return true;
 }
 
-/** Writes an event with a text between two positions. */
+/** Writes an event with the text between two positions. */
 export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
   const event = eventsEnd;
   if (!writeEvent(slot, kind)) return false;
@@ -65,8 +65,9 @@ export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
 }
 
 /**
- * Records an undocumented member of the object with the number `stamp`. The same name at the same place of another item
- * is recorded once. Returns false for a name that the object already has, and for too many members.
+ * Records an undocumented member of the object with the number `stamp`. If several items have the same member at the
+ * same place, it is recorded once. Returns false if the object already has a member with this name, or if there are too
+ * many members.
  */
 export function recordMember(table: u32, name: u32, length: u32, value: u32, valueEnd: u32, stamp: u64): bool {
   if (++examined > <u32>MAX_EXAMINED) return false;

@@ -1,4 +1,4 @@
-// The members of objects with rules.
+// Checks the members of objects that have rules.
 
 import {
   DOUBTED,
@@ -20,15 +20,18 @@ import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
 
-/** The number of the last object: no two objects of a process have the same. */
+/** The number of the last object. Each object of a process has its own number. */
 let objects: u64 = 0;
 
-/** Checks the members of the object at `at` by a table. Returns the position behind the object, or 0 in case of doubt. */
+/**
+ * Checks the members of the object at `at` against a table. Returns the position after the object, or 0 in case of
+ * doubt.
+ */
 export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const stamp = ++objects;
   let missing = load<u32>(table, TABLE_REQUIRED);
-  // Where the member that probably comes next is stored: members mostly have the order of the last object.
+  // The address that contains the member expected next. Members are mostly in the same order as in the last object.
   let next: u32 = table + TABLE_FIRST;
   let count: u32 = 0;
   at = skipSpace(at + 1);
@@ -66,7 +69,7 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   return missing == 0 ? at + 1 : 0;
 }
 
-/** Returns true if the name of a member and its closing quote are at `at`. */
+/** Returns true if the member's name and a closing quote are at `at`. */
 function hasName(key: u32, at: u32): bool {
   let name = key + KEY_NAME;
   let left = load<u32>(key, KEY_LENGTH) + 1;
@@ -76,11 +79,11 @@ function hasName(key: u32, at: u32): bool {
     at += 8;
     left -= 8;
   }
-  // The first bytes are the lowest.
+  // The lowest-order bytes come first in memory.
   return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
 }
 
-/** Returns the documented member with a name, or 0. */
+/** Returns the documented member with this name, or 0 if there is none. */
 function findKey(table: u32, at: u32, length: u32): u32 {
   const bucket = hashOf(at, length) & load<u32>(table, TABLE_MASK);
   let key = load<u32>(table + (bucket << 2), TABLE_BUCKETS);
@@ -91,12 +94,15 @@ function findKey(table: u32, at: u32, length: u32): u32 {
   return 0;
 }
 
-/** The hash of a name: its length, its first and its last byte. The host computes the same. */
+/**
+ * Returns the hash of a name, computed from its length, its first byte and its last byte. The host computes it in the
+ * same way.
+ */
 function hashOf(at: u32, length: u32): u32 {
   return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;
 }
 
-/** Reads an undocumented member. Returns the position behind its value, or 0. */
+/** Reads an undocumented member. Returns the position after its value, or 0 in case of doubt. */
 function passMember(table: u32, name: u32, nameEnd: u32, depth: u32, stamp: u64): u32 {
   if (load<u32>(table, TABLE_UNDOCUMENTED) == DOUBTED) return 0;
   let at = skipSpace(nameEnd + 1);

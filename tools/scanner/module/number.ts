@@ -1,14 +1,14 @@
-// Numbers (RFC 8259, section 6).
+// Scans numbers (RFC 8259, section 6).
 
-/** True if the number that `endOfNumber` read last has neither a fraction nor an exponent. */
+/** True if the last number that `endOfNumber` read has neither a fraction nor an exponent. */
 export let isInteger: bool = false;
 
 /** True if that number is certainly finite as a double. */
 export let isSurelyFinite: bool = false;
 
-/** An integer with more digits may not fit into 64 bits. */
+/** The maximum number of digits of an integer that certainly fits into 64 bits. */
 export const MOST_DIGITS: u32 = 19;
-/** With fewer digits before the point and an exponent below 100, a number is far below the largest double. */
+/** With fewer digits before the decimal point and an exponent below 100, a number is far below the largest double. */
 const SAFE_DIGITS: u32 = 100;
 
 const ZERO: u8 = 0x30;
@@ -17,10 +17,10 @@ const PLUS: u8 = 0x2b;
 /** The sign of negative numbers. */
 export const MINUS: u8 = 0x2d;
 
-/** Returns the number of digits at `at`. */
+/** Returns the number of digits that start at `at`. */
 function countDigits(at: u32): u32 {
   let count: u32 = 0;
-  // The zero bytes behind the body end the loop.
+  // The zero bytes after the body end the loop.
   while (true) {
     const digits = i8x16.sub(v128.load(at + count), i8x16.splat(ZERO));
     const others = i8x16.bitmask(i8x16.gt_u(digits, i8x16.splat(9)));
@@ -30,7 +30,7 @@ function countDigits(at: u32): u32 {
   return 0;
 }
 
-/** Returns the position behind the number at `at`, or 0 if there is no well-formed number. */
+/** Returns the position after the number at `at`, or 0 if the number is malformed. */
 export function endOfNumber(at: u32): u32 {
   if (load<u8>(at) == MINUS) at++;
   const digits = countDigits(at);
@@ -43,7 +43,7 @@ export function endOfNumber(at: u32): u32 {
   return endOfFraction(at);
 }
 
-/** Returns the position behind a fraction and an exponent, or 0. */
+/** Returns the position after a fraction and an exponent, or 0 if one of them is malformed. */
 function endOfFraction(at: u32): u32 {
   if (load<u8>(at) == POINT) {
     const digits = countDigits(++at);
@@ -61,7 +61,7 @@ function endOfFraction(at: u32): u32 {
   return at;
 }
 
-/** Returns the value of an integer of at most `MOST_DIGITS` digits, rounded as `JSON.parse` rounds it. */
+/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as by `JSON.parse`. */
 export function integerAt(at: u32, end: u32): f64 {
   const isNegative = load<u8>(at) == MINUS;
   let magnitude: u64 = 0;

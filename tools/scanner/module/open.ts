@@ -1,4 +1,4 @@
-// Values without rules: only well-formed JSON, and no name twice in an object.
+// Skips values without rules. They must only be well-formed JSON, and an object must not contain the same name twice.
 
 import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/scanner/table-layout';
 import { endOfNumber } from './number';
@@ -7,10 +7,10 @@ import { endOfString, escaped, sameBytes, skipSpace } from './text';
 /** The deepest nesting of objects and arrays. */
 export let maxDepth: u32 = 0;
 
-/** The number of elements, members, objects and arrays so far, rounded up. */
+/** The number of elements, members, objects and arrays so far. It is never too low. */
 export let values: u32 = 0;
 
-/** The end of the names of the open objects around the current value. */
+/** The end of the stored names. They belong to the open objects around the current value. */
 let namesEnd: u32 = 0;
 
 /** Prepares for a new body. */
@@ -25,22 +25,25 @@ export function countValues(inside: u32): void {
   values += inside + 1;
 }
 
-/** Returns the position behind `true` at `at`, or 0. */
+/** Returns the position after `true` at `at`, or 0 if it is not there. */
 export function endOfTrue(at: u32): u32 {
   return load<u32>(at) == 0x65757274 ? at + 4 : 0;
 }
 
-/** Returns the position behind `false` at `at`, or 0. */
+/** Returns the position after `false` at `at`, or 0 if it is not there. */
 export function endOfFalse(at: u32): u32 {
   return load<u32>(at + 1) == 0x65736c61 ? at + 5 : 0;
 }
 
-/** Returns the position behind `null` at `at`, or 0. */
+/** Returns the position after `null` at `at`, or 0 if it is not there. */
 export function endOfNull(at: u32): u32 {
   return load<u32>(at) == 0x6c6c756e ? at + 4 : 0;
 }
 
-/** Returns the position behind the value at `at`, or 0 in case of doubt. `depth` objects and arrays are around it. */
+/**
+ * Returns the position after the value at `at`, or 0 in case of doubt. `depth` is the number of objects and arrays that
+ * contain the value.
+ */
 export function skipValue(at: u32, depth: u32): u32 {
   switch (load<u8>(at)) {
     case 0x22: {
@@ -62,7 +65,7 @@ export function skipValue(at: u32, depth: u32): u32 {
   }
 }
 
-/** Returns the position behind the array at `at`, or 0. */
+/** Returns the position after the array at `at`, or 0 in case of doubt. */
 export function skipArray(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   let count: u32 = 0;
@@ -84,10 +87,10 @@ export function skipArray(at: u32, depth: u32): u32 {
   return at + 1;
 }
 
-/** The number of elements of the array that `skipArray` left last. */
+/** The number of elements in the last array that `skipArray` skipped. */
 export let lastCount: u32 = 0;
 
-/** Returns the position behind the object at `at`, or 0. */
+/** Returns the position after the object at `at`, or 0 in case of doubt. */
 export function skipObject(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const own = namesEnd;
@@ -115,7 +118,10 @@ export function skipObject(at: u32, depth: u32): u32 {
   return at + 1;
 }
 
-/** Adds a name to those of the current object, which begin at `own`. Returns false for a repetition or too many names. */
+/**
+ * Adds a name to the names of the current object, which start at `own`. Returns false if the name is a duplicate or if
+ * there are too many names.
+ */
 function isNewName(own: u32, at: u32, length: u32): bool {
   if (namesEnd - own >= <u32>(MAX_NAMES * NAME_SIZE) || namesEnd >= <u32>NAMES_END) return false;
   for (let name = own; name < namesEnd; name += NAME_SIZE)

@@ -1,4 +1,4 @@
-// The entry of the module: one pass over the bytes of a body. See docs/adr/0028-response-scanner.md.
+// The entry point of the module: one pass over the bytes of a body. See docs/adr/0028-response-scanner.md.
 
 import { PADDING, RESULT_UNDOCUMENTED, RESULT_VALUES } from '../../../src/scanner/table-layout';
 import { beginEvents, members } from './events';
@@ -7,8 +7,8 @@ import { skipSpace } from './text';
 import { checkValue } from './value';
 
 /**
- * Checks the body between two positions by the rules of a node. Returns true if it is valid, false in case of doubt. The
- * memory has room for `PADDING` bytes behind the body.
+ * Checks the body between two positions against the rules of a node. Returns true if the body is valid, and false in
+ * case of doubt. The memory must contain `PADDING` zero bytes after the body.
  */
 export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
   for (let at: u32 = 0; at < <u32>PADDING; at += 16) v128.store(to + at, i8x16.splat(0));

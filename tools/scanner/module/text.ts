@@ -1,4 +1,4 @@
-// Strings, white space and bytes.
+// Scans strings and white space, and compares bytes.
 
 import {
   NODE_MAX_LENGTH,
@@ -11,7 +11,7 @@ import {
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
 
-/** True if the string that `endOfString` read last has an escape. */
+/** True if the last string that `endOfString` read contains an escape. */
 export let escaped: bool = false;
 
 /** Returns the position of the first byte that is not white space (RFC 8259, section 2). */
@@ -22,10 +22,10 @@ export function skipSpace(at: u32): u32 {
   return at;
 }
 
-/** Returns the position of the closing quote of the string that begins at `at`, or 0 if the string is malformed. */
+/** Returns the position of the closing quote of the string that starts at `at`, or 0 if the string is malformed. */
 export function endOfString(at: u32): u32 {
   escaped = false;
-  // The zero bytes behind the body end the loop: a zero byte is a control character.
+  // The zero bytes after the body end the loop, because a zero byte is a control character.
   while (true) {
     const bytes = v128.load(at);
     const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE));
@@ -47,7 +47,7 @@ export function endOfString(at: u32): u32 {
   return 0;
 }
 
-/** Returns the position behind an escape whose backslash is before `at`, or 0. */
+/** Returns the position after the escape whose backslash is before `at`, or 0 if the escape is malformed. */
 function endOfEscape(at: u32): u32 {
   switch (load<u8>(at)) {
     case 0x22: // "
@@ -86,7 +86,7 @@ export function sameBytes(one: u32, other: u32, length: u32): bool {
   return true;
 }
 
-/** Checks the pattern, the words and the length of the string between two positions. */
+/** Checks the string between two positions against its pattern, its words and its length limits. */
 export function checkString(node: u32, from: u32, to: u32): bool {
   const words = load<u32>(node, NODE_WORDS);
   if (words != 0) return isOneOf(words, from, to - from);
@@ -104,7 +104,9 @@ function matches(pattern: u32, from: u32, to: u32): bool {
   return load<u8>(pattern + (state << 8)) != 0;
 }
 
-/** Words are compared as bytes, so a string with escapes equals none of them. */
+/**
+ * Returns true if the string is one of the words. Words are compared as bytes, so a string with escapes never matches.
+ */
 function isOneOf(words: u32, from: u32, length: u32): bool {
   let word = words + WORDS_FIRST;
   for (let left = load<u32>(words); left > 0; left--) {
@@ -115,12 +117,15 @@ function isOneOf(words: u32, from: u32, length: u32): bool {
   return false;
 }
 
-/** A string has at most as many characters as bytes, so characters are counted only if the bytes do not decide. */
+/**
+ * Checks the number of characters. A string has at most as many characters as bytes, so characters are counted only if
+ * the number of bytes does not decide the result.
+ */
 function hasLength(from: u32, to: u32, min: u32, max: u32): bool {
   if (min == 0 && to - from <= max) return true;
   if (escaped) return false;
   let characters: u32 = 0;
-  // Continuation bytes of UTF-8 are not characters.
+  // Continuation bytes of UTF-8 do not start a character.
   for (let at = from; at < to; at++) if ((load<u8>(at) & 0xc0) != 0x80) characters++;
   return characters >= min && characters <= max;
 }

@@ -1,4 +1,4 @@
-// Values with rules.
+// Checks values that have rules.
 
 import {
   ANYTHING,
@@ -51,8 +51,8 @@ import {
 import { checkString, endOfString, escaped, skipSpace } from './text';
 
 /**
- * Checks the value at `at` by the rules of a node. Returns the position behind it, or 0 in case of doubt. `depth` objects
- * and arrays are around it.
+ * Checks the value at `at` against the rules of a node. Returns the position after the value, or 0 in case of doubt.
+ * `depth` is the number of objects and arrays that contain the value.
  */
 export function checkValue(node: u32, at: u32, depth: u32): u32 {
   const kinds = load<u32>(node, NODE_KINDS);
@@ -90,7 +90,10 @@ function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
   return isWritten ? end + 1 : 0;
 }
 
-/** A number with a fraction or an exponent has a value that only `JSON.parse` knows, so it is doubtful if it matters. */
+/**
+ * Checks a number. Only `JSON.parse` can determine the value of a number with a fraction or an exponent, so the result
+ * is doubtful if the value matters.
+ */
 function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
   const end = endOfNumber(at);
   if (end == 0) return 0;
