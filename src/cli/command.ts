@@ -3,71 +3,74 @@ import type { Readable } from 'node:stream';
 /** One flag of a command. */
 export interface Flag {
   readonly name: string;
-  /** The placeholder for the value in the help text; a flag without one is a switch. */
+  /** The placeholder for the flag's value in the help text. A flag without a placeholder takes no value. */
   readonly value?: string;
   readonly multiple?: boolean;
   readonly help: string;
 }
 
-/** A parsed command line: flags by name, and positional arguments. */
+/** A parsed command line with its flags and positional arguments. */
 export interface CommandLine {
   readonly args: readonly string[];
-  /** Returns the values of a flag in order: empty if the flag is absent, `['true']` for a switch. */
+  /**
+   * Returns all values of a flag in order. The list is empty if the flag is absent, and `['true']` if the flag takes no
+   * value.
+   */
   all(flag: string): readonly string[];
-  /** Returns the last value of a flag. */
+  /** Returns the last value of a flag, or undefined if the flag is absent. */
   last(flag: string): string | undefined;
 }
 
-/** The exit codes of all commands. */
+/** The exit codes that all commands use. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** A command of the program. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** The positional arguments as shown in the help text. */
+  /** The positional arguments, as the help text shows them. */
   readonly args: string;
-  /** The minimum and maximum number of positional arguments. */
+  /** The minimum and the maximum number of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
   readonly flags: readonly Flag[];
-  /** Lines below the flags in the help text, examples first. */
+  /** The lines that follow the flags in the help text. Examples come first. */
   readonly notes: readonly string[];
-  /** Returns the exit code. */
+  /** Runs the command and returns its exit code. */
   run(line: CommandLine, io: CommandIo): Promise<number>;
 }
 
-/** A command's name, and a function that imports its module when it is used. */
+/** The name of a command, and a function that imports the command's module when it is needed. */
 export interface CommandEntry {
   readonly name: string;
   load(): Promise<Command>;
 }
 
-/** An invalid command line: exit code 2. */
+/** An invalid command line. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A failed command whose message explains the reason completely: exit code 1. */
+/** The failure of a command for a known reason. The message explains the reason completely. The exit code is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
 
-/** The parts of the process that a command may use. */
+/** The parts of the process that a command can use. */
 export interface CommandIo {
-  /** Writes a line of the result. */
+  /** Writes a line of the command's result. */
   readonly out: (line: string) => void;
-  /** Writes a line for people that is not part of the result, such as errors and the banner. */
+  /** Writes a line for people that is not part of the result, such as an error or the banner. */
   readonly err: (line: string) => void;
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The terminal that receives the result; undefined if it goes to a file or another program. */
+  /** The terminal that receives the result. Undefined if the result goes to a file or another program. */
   readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
-  /** Overwrites the last line of the terminal; undefined if standard error is not a terminal. */
+  /** Overwrites the last line of the terminal. Undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;
 }
 
-/** Returns the streams and the environment of this process. */
+/** Returns this process's streams and environment. */
 export function processIo(): CommandIo {
   process.stdout.on('error', exitUnlessClosed);
   process.stderr.on('error', () => undefined);
@@ -82,7 +85,8 @@ export function processIo(): CommandIo {
   };
 }
 
-// A reader that closes early (`portico plan | head`) is not a failure: the command continues to its own exit code.
+// It is not a failure if the reader closes early, as in `portico plan | head`. The command continues and determines the
+// exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);

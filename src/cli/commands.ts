@@ -1,7 +1,9 @@
 import type { CommandEntry } from './command.ts';
 import { limitYoungGeneration } from './v8-heap.ts';
 
-/** All commands in the order of the help text. Only the modules of the executed command are imported. */
+/**
+ * All commands, in the order in which the help text lists them. Only the modules of the executed command are imported.
+ */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'serve',

@@ -7,14 +7,14 @@ import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../reference/chaos/chaos-names.ts'
 import { ChaosSyntaxError, parseChaos } from '../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from './command.ts';
 
-/** Flags of all commands that load the configuration. */
+/** The flags of all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
   { name: 'mode', value: 'MODE', help: 'observe, staging or strict; PORTICO_MODE.' },
   { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
 ];
 
-/** Flags of the two listeners. */
+/** The flags of the two listeners. */
 export const LISTEN_FLAGS: readonly Flag[] = [
   { name: 'port', value: 'PORT', help: 'Public port; PORT.' },
   { name: 'host', value: 'HOST', help: 'Public address; HOST.' },
@@ -22,7 +22,7 @@ export const LISTEN_FLAGS: readonly Flag[] = [
   { name: 'admin-host', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
 ];
 
-/** Flags of the embedded upstream. */
+/** The flags of the embedded upstream. */
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
   { name: 'seed', value: 'NUMBER', help: 'Seed of the reference server’s data and chaos.' },
@@ -30,7 +30,7 @@ export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];
 
-/** The help text of all commands with `--fault`: its grammar, and the effect of each name. */
+/** The help text of all commands with the flag `--fault`. It describes the syntax and the effect of each name. */
 export const CHAOS_NOTES: readonly string[] = chaosNotes();
 
 const POINTERS: Readonly<Record<string, string>> = {
@@ -49,9 +49,9 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration, with the flags of a command line taking precedence. `more` maps additional flags of the
- * command to the keys that they set. Throws StartFault with all configuration errors, including those of the contract
- * and the roles file.
+ * Loads the configuration. The flags of the command line take precedence. `more` maps additional flags of the command
+ * to the configuration keys that they set. Throws a StartFault with all configuration errors, including those of the
+ * contract and the roles file.
  */
 export async function settingsFrom(
   line: CommandLine,
@@ -96,10 +96,10 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// No server listens at this address. Commands that only print the assembly never send requests to it.
+// No server listens at this address. It is used by commands that only print the assembly and never send a request.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
-/** Assembles the gateway without sockets, passes it to `use`, and closes it. */
+/** Assembles the gateway without sockets, calls `use` with it, and closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../gateway.ts');
   const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings);
@@ -110,7 +110,7 @@ export async function withAssembly<T>(settings: Settings, use: (assembly: Assemb
   }
 }
 
-/** Returns the configuration error for invalid chaos rules, or an empty list if all are valid. */
+/** Returns a configuration error if a chaos rule is invalid, and otherwise an empty list. */
 export function chaosErrors(texts: readonly string[], place: Place): readonly Fault[] {
   try {
     parseChaos(texts);

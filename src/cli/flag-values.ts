@@ -2,7 +2,10 @@ import { DAY_MS, HOUR_MS, isDay } from '../lib/clock.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { type CommandLine, UsageError } from './command.ts';
 
-/** Returns the integer value of a flag, or `fallback` without the flag; throws UsageError outside the bounds. */
+/**
+ * Returns the integer value of a flag, or `fallback` if the flag is absent. Throws a UsageError if the value is out of
+ * bounds.
+ */
 export function numberFlag(
   line: CommandLine,
   flag: string,
@@ -15,7 +18,7 @@ export function numberFlag(
   throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}`);
 }
 
-/** Throws UsageError if a flag names an unknown operation. */
+/** Throws a UsageError if a flag contains the id of an unknown operation. */
 export function requireKnownOperation(id: string | undefined, known: readonly string[], flag: string): void {
   if (id === undefined || known.includes(id)) return;
   const near = closestName(id, known);
@@ -25,7 +28,10 @@ export function requireKnownOperation(id: string | undefined, known: readonly st
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** Parses `24h`, `7d` or an ISO instant (UTC by default) to epoch ms; returns undefined for any other text. */
+/**
+ * Parses a period such as `24h` or `7d`, or an ISO instant (UTC by default), to epoch milliseconds. Returns undefined
+ * for any other text.
+ */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups;
   if (ago !== undefined) return Math.max(0, now - Number(ago['count']) * (UNIT_MS[ago['unit'] ?? ''] ?? 0));

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { closestName } from '../lib/closest-name.ts';
 import { type Command, type CommandLine, UsageError } from './command.ts';
 
-/** Parses the arguments after the command's name; throws UsageError for unknown or invalid ones. */
+/** Parses the arguments after the command's name. Throws a UsageError if an argument is unknown or invalid. */
 export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine | 'help' {
   const flags = new Map(command.flags.map((flag) => [flag.name, flag]));
   const { tokens } = parseArgs({
@@ -25,7 +25,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
     if (token.name === 'help') return 'help';
     const flag = flags.get(token.name);
     if (flag === undefined) throw unknownFlag(token.rawName, command);
-    // If the value looks like a flag, the real value is missing, unless it follows an equals sign.
+    // A value that looks like a flag means that the real value is missing, unless it follows an equals sign.
     const missing = token.value === undefined || (token.value.startsWith('--') && !token.inlineValue);
     if (flag.value !== undefined && missing)
       throw new UsageError(`--${flag.name} requires a value: --${flag.name} ${flag.value}`);
@@ -42,7 +42,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
 }
 
-/** Removes the name and the password from a URL, so that no message repeats them. */
+/** Removes the name and the password from a URL, so that messages do not repeat them. */
 const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {

@@ -12,7 +12,10 @@ import {
 } from './command.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
-/** Runs a command and returns the exit code: 0 success, 1 configuration errors or failure, 2 usage error. */
+/**
+ * Runs a command and returns the exit code: 0 for success, 1 for configuration errors or a failure, 2 for a usage
+ * error.
+ */
 export async function runProgram(
   commands: readonly CommandEntry[],
   argv: readonly string[],
@@ -55,7 +58,7 @@ function findCommand(commands: readonly CommandEntry[], name: string): CommandEn
   throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-/** Returns the lines that describe the error with which a command ended. */
+/** Returns lines that describe the error that ended a command. */
 export function failureLines(error: unknown): string[] {
   if (error instanceof StartFault) return faultLines(error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
@@ -77,9 +80,12 @@ function listenFailure(error: Error): string | undefined {
   return undefined;
 }
 
-/** Returns the lines for all distinct configuration errors: source and pointer, message, and suggestion. */
+/**
+ * Returns lines that describe all distinct configuration errors. Each error has its source and pointer, a message and a
+ * suggestion.
+ */
 function faultLines(found: readonly Fault[]): string[] {
-  // Two steps of the startup may find the same error.
+  // Two startup steps can find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
   const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [
@@ -91,7 +97,7 @@ function faultLines(found: readonly Fault[]): string[] {
   ];
 }
 
-/** Returns the help text of the program, with one line per command. */
+/** Returns the help text of the program. It has one line for each command. */
 function programHelp(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [

@@ -1,16 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Stops V8 from enlarging the young generation until letYoungGenerationGrow() is called. V8 doubles it, up to 32 MB,
- * while many objects survive, and does not shrink it for minutes. Nearly all objects created at startup survive, but
- * few objects created for a request do. Call this function before importing other modules, because the young generation
- * does not shrink.
+ * Prevents V8 from enlarging the young generation until letYoungGenerationGrow() is called. V8 doubles this part of the
+ * heap, up to 32 MB, while many objects survive a collection, and shrinks it only after minutes. Nearly all objects
+ * created at startup survive, but few of the objects created for a request do. This function must be called before
+ * other modules are imported.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Lets V8 enlarge the young generation again as the load requires. */
+/** Allows V8 to enlarge the young generation again, depending on the load. */
 export function letYoungGenerationGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
 }

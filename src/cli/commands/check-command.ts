@@ -20,7 +20,10 @@ const WALK_FLAGS = [
   ...FAIL_FLAGS,
 ];
 
-/** `portico check`: reports all configuration errors without starting the gateway; with `--against`, walks a server. */
+/**
+ * The command `portico check` reports all configuration errors without starting the gateway. With `--against`, it also
+ * walks a server.
+ */
 export const checkCommand: Command = {
   name: 'check',
   summary: 'Check configuration, contract and roles; with --against, check a live server',

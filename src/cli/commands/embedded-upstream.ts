@@ -7,20 +7,20 @@ import { type ReferenceServer, startReferenceServer } from '../../reference/star
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../config-flags.ts';
 
-/** The address of the embedded upstream; a free loopback port by default. */
+/** The address of the embedded upstream. By default, it is a free port on loopback. */
 interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;
   readonly basePath?: string;
 }
 
-/** The places in the configuration that errors of the embedded upstream refer to. */
+/** The places in the configuration to which errors of the embedded upstream refer. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;
 }
 
-/** Starts the reference server; throws a StartFault for an unusable database or invalid chaos rules. */
+/** Starts the reference server. Throws a StartFault if the database is unusable or a chaos rule is invalid. */
 export async function startEmbeddedUpstream(
   reference: Settings['reference'],
   places: EmbeddedConfigPlaces,

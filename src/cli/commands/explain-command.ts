@@ -4,8 +4,8 @@ import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
 /**
- * `portico explain`: shows what would happen to a request. It runs the code that serves requests, but without the
- * upstream.
+ * The command `portico explain` shows how the gateway would handle a request. It runs the same code as the gateway, but
+ * without the upstream.
  */
 export const explainCommand: Command = {
   name: 'explain',
@@ -36,7 +36,7 @@ function methodOf(text: string): string {
   throw new UsageError(`"${text}" is not an HTTP method${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-// A complete URL is also accepted, so that it can be pasted.
+// A complete URL is also accepted, so that users can paste one.
 function targetOf(text: string): string {
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/s.exec(text)?.groups?.['rest'] ?? text;
   if (target.startsWith('/')) return target;

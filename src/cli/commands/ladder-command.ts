@@ -13,7 +13,10 @@ import { liftLevels, otherContract } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 
-/** `portico ladder`: shows the level of each check for each operation, and the counts that justify the next step. */
+/**
+ * The command `portico ladder` shows the level of each check for each operation, and the counts that justify the next
+ * step.
+ */
 export const ladderCommand: Command = {
   name: 'ladder',
   summary: 'Show which checks are ready to be enforced, and undo moves of the ladder',
@@ -69,7 +72,7 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
   const lift = line.last('lift');
   if (lift !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
     throw new UsageError('--lift cannot be combined with --since, --operation and --format');
-  // The ledger counts by the hour.
+  // The ledger counts by the hour, so the period starts at a full hour.
   return { since: startOfHour(since), operation: line.last('operation'), format, lift };
 }
 
@@ -99,7 +102,7 @@ async function show(
   return EXIT.ok;
 }
 
-/** Reads the counts from the ledger; returns an empty snapshot if there is no ledger yet. */
+/** Reads the counts from the ledger. Returns an empty snapshot if the ledger does not exist yet. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,

@@ -8,10 +8,13 @@ import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
 import { numberFlag } from '../flag-values.ts';
 import { outputFile, writeText } from '../terminal/write-text.ts';
 
-/** Flags that require `--against`. */
+/** The flags that are allowed only with `--against`. */
 const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
 
-/** `portico learn`: proposes additions to the contract as an overlay with evidence. */
+/**
+ * The command `portico learn` proposes additions to the contract. It writes them as an overlay that includes the
+ * evidence.
+ */
 export const learnCommand: Command = {
   name: 'learn',
   summary: 'Propose additions to the contract as an overlay, from traffic or from a walk',
@@ -70,7 +73,10 @@ export const learnCommand: Command = {
   },
 };
 
-/** Rejects an output file that is an applied overlay: its content is not proposed again and would be lost. */
+/**
+ * Rejects an output file that is also an applied overlay. The overlay's content is not proposed again, so it would be
+ * lost.
+ */
 function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
   const output = outputFile(line);
   if (output === undefined || !contract.overlays.includes(resolve(io.cwd, output))) return;

@@ -7,7 +7,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { type CommandIo, EXIT, UsageError } from '../command.ts';
 import { requireKnownOperation } from '../flag-values.ts';
 
-/** Undoes moves of the ladder; `target` is OPERATION or OPERATION:CHECK. Returns the exit code. */
+/** Undoes steps of the ladder. `target` is OPERATION or OPERATION:CHECK. Returns the exit code. */
 export async function liftLevels(
   settings: Settings,
   { services }: Assembly,
@@ -47,8 +47,8 @@ const EFFECTS = {
 } as const;
 
 /**
- * Returns a warning if ladder.file was written for a different contract than the configured one, otherwise undefined.
- * The usual cause is a shell without the gateway's environment.
+ * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. The usual cause is a
+ * shell that does not have the gateway's environment variables.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
   const stored = file === IN_MEMORY ? undefined : readLadderFile(file);

@@ -18,16 +18,16 @@ import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type ContractPlace, type Report, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 
-/** Creates reports from the ledger in the command line or the configuration, or from another file. */
+/** Creates reports from the ledger that the command line or the configuration names, or from another file. */
 export interface Reports {
-  /** The name of the source as the user wrote it. */
+  /** The name of the source, as the user wrote it. */
   readonly source: string;
   read(scope: ReportScope, file?: string): Promise<Report>;
-  /** Creates a report from a snapshot. */
+  /** Creates a report from a snapshot of a ledger. */
   of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
 }
 
-/** Reads the baseline and locates the ledger. Reading a report throws UsageError if the ledger is in memory. */
+/** Reads the baseline and locates the ledger. If the ledger is in memory, reading a report throws a UsageError. */
 export function openReports(
   line: CommandLine,
   io: Pick<CommandIo, 'cwd'>,
@@ -48,14 +48,17 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // An explicitly named file must exist, but the configured ledger does not exist before the first request.
+      // A file that the user names must exist. The configured ledger does not exist before the first request.
       if (named !== undefined) return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
       return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope);
     },
   };
 }
 
-/** Reads the baseline named by `--baseline`, or the configured one, which may not exist yet. */
+/**
+ * Reads the baseline that `--baseline` names, or otherwise the configured baseline. The configured file may not exist
+ * yet.
+ */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
   const named = line.last('baseline');
   if (named !== undefined) return readBaselineFile(resolve(cwd, named));
@@ -74,7 +77,7 @@ function queryOf({ since, operation, release }: ReportScope): LedgerQuery {
 /** The maximum size of an exported report, in bytes. */
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
-/** Reads a ledger file, or a report in JSON; throws a StartFault for any other file. */
+/** Reads a ledger file or a JSON report. Throws a StartFault for any other file. */
 async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
   if (!existsSync(path)) throw fault(path, 'does not exist');
   if (isJson(path)) return readExported(path);
@@ -91,7 +94,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON. An SQLite database starts with the name of its format. */
+/** Returns true if a file starts like JSON. An SQLite database starts with the name of its format instead. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
@@ -106,7 +109,7 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Writes the reasons why a report failed to standard error, in one line. Returns the exit code. */
+/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);
@@ -121,8 +124,8 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that returns the place in the contract that a ledger entry refers to, with its current line
- * number.
+ * Creates a function that finds the place in the contract to which a ledger entry refers. The place includes the
+ * current line number.
  */
 export function createContractPlaces(
   folder: string | undefined,
@@ -181,7 +184,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the schema in `openapi.yaml` from which a place in a generated file was generated. */
+/** Returns the schema in `openapi.yaml` that a place in a generated file comes from. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;
@@ -203,7 +206,10 @@ function readYaml(path: string): ReadFile | undefined {
   return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
 }
 
-/** Returns the offset of the value at a pointer, or of its nearest existing ancestor. */
+/**
+ * Returns the offset of the value at a pointer. If the value does not exist, the offset of its closest existing
+ * ancestor is returned.
+ */
 function offsetAt(document: Document, pointer: string): number | undefined {
   for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
     const node = document.getIn(keys, true);

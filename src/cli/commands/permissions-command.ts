@@ -1,7 +1,7 @@
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico permissions`: prints the operations that each role and each account may use. */
+/** The command `portico permissions` prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {
   name: 'permissions',
   summary: 'Print the operations that each role and each account may use',

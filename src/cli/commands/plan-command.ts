@@ -2,7 +2,10 @@ import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico plan`: prints the stages of each operation, one line per operation, and one line for undocumented paths. */
+/**
+ * The command `portico plan` prints the stages of each operation on one line, and those of undocumented paths on
+ * another.
+ */
 export const planCommand: Command = {
   name: 'plan',
   summary: 'Print the stages of each operation',

@@ -5,7 +5,10 @@ import { type Command, EXIT, UsageError } from '../command.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
-/** `portico reference`: runs the reference server without the gateway, to test clients and chaos. */
+/**
+ * The command `portico reference` runs the reference server without the gateway. It is used to test clients and chaos
+ * rules.
+ */
 export const referenceCommand: Command = {
   name: 'reference',
   summary: 'Run the reference server without the gateway',

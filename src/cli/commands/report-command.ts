@@ -17,7 +17,7 @@ import { renderOptions, writeText } from '../terminal/write-text.ts';
 import { openReports, type Reports, reportFailures } from './open-reports.ts';
 import { FAIL_FLAGS, reportRequest, type ReportRequest } from './report-flags.ts';
 
-/** `portico report`: reports the violations in the ledger, for people, pull requests and pipelines. */
+/** The command `portico report` reports the violations in the ledger to people, pull requests and pipelines. */
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Report the violations in the ledger, or one of them in detail',
@@ -58,13 +58,14 @@ export const reportCommand: Command = {
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
-    // A pipeline must not pass without data: the label may be misspelled, or the gateway may use a different one.
+    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use a different label.
     return unknownRelease !== undefined && rules.length > 0 ? EXIT.failed : reportFailures(failures(report, rules), io);
   },
 };
 
 /**
- * Returns a message with the known releases if the ledger has no data for the requested release, otherwise undefined.
+ * Returns a message if the ledger has no data for the requested release, and otherwise undefined. The message lists the
+ * known releases.
  */
 async function unknownReleaseMessage(
   { release }: Pick<ReportScope, 'release'>,
@@ -79,7 +80,9 @@ async function unknownReleaseMessage(
   return `no data was recorded for release ${release}; ${reports.source} contains ${known}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
 }
 
-/** Compares two releases or two JSON reports. `--fail-on new` matches violations that occur only on the second side. */
+/**
+ * Compares two releases or two JSON reports. `--fail-on new` applies to violations that occur only on the second side.
+ */
 async function showComparison(
   [before, after]: readonly [string, string],
   request: ReportRequest,
@@ -107,7 +110,7 @@ async function showComparison(
 async function side(name: string, scope: ReportScope, reports: Reports, cwd: string): Promise<Report> {
   const { since, operation } = scope;
   const path = resolve(cwd, name);
-  // A folder may have a release's name.
+  // The path must be a file, because a folder can have the same name as a release.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     return reports.read({ since, operation, release: undefined }, path);
   const all = await reports.read({ since: undefined, operation: undefined, release: undefined });
@@ -116,7 +119,7 @@ async function side(name: string, scope: ReportScope, reports: Reports, cwd: str
   throw new UsageError(`--compare: "${name}" is neither a file nor a release of ${reports.source}; ${known}`);
 }
 
-/** Returns the violations that occur only on the second side. */
+/** Returns the violations that occur only on the second side of a comparison. */
 function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   const added = findings.filter(({ change }) => change === 'new').map(({ finding }) => finding);
   return {
@@ -127,7 +130,9 @@ function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   };
 }
 
-/** Shows one violation in detail, found by its fingerprint or a unique prefix of it. */
+/**
+ * Shows one violation in detail. The violation is found by its fingerprint or by a unique prefix of the fingerprint.
+ */
 async function showFinding(
   fingerprint: string,
   request: ReportRequest,

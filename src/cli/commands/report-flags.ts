@@ -5,7 +5,7 @@ import { parseSince } from '../flag-values.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 
-/** Flags of the commands that can fail a pipeline. */
+/** The flags of all commands that can make a pipeline fail. */
 export const FAIL_FLAGS: readonly Flag[] = [
   { name: 'baseline', value: 'FILE', help: 'File of accepted violations; contract.baseline by default.' },
   {
@@ -16,7 +16,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The parameters of `portico report`. */
+/** The request that a command line of `portico report` expresses. */
 export interface ReportRequest {
   readonly fingerprint: string | undefined;
   readonly compare: readonly [before: string, after: string] | undefined;
@@ -27,7 +27,7 @@ export interface ReportRequest {
   readonly rules: readonly FailRule[];
 }
 
-/** Reads the flags of `portico report`; throws UsageError if they are invalid or cannot be combined. */
+/** Reads the flags of `portico report`. Throws a UsageError if they are invalid or cannot be combined. */
 export function reportRequest(line: CommandLine, now: number): ReportRequest {
   const before = line.last('compare');
   const [word, ...more] = line.args;
@@ -54,8 +54,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     fingerprint,
     compare,
     format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
-    // The ledger counts by the hour, so the violations, the requests and the text of the report must start at a full
-    // hour.
+    // The ledger counts by the hour, so the period of the report must start at a full hour.
     since: from === undefined ? undefined : startOfHour(from),
     operation: line.last('operation'),
     release: line.last('release'),
@@ -63,7 +62,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   };
 }
 
-/** Parses all values of `--fail-on`; throws UsageError. */
+/** Parses all values of `--fail-on`. Throws a UsageError if one of them is invalid. */
 export function failRules(line: CommandLine): readonly FailRule[] {
   return line.all('fail-on').map((text) => {
     const rule = parseFailRule(text);

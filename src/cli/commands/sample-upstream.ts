@@ -15,8 +15,8 @@ import { walkCredential, walkedParameters, walkIds } from './walk-flags.ts';
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
 /**
- * Samples the responses of a live server where the contract is open; returns the observations, added to the previous
- * ones.
+ * Samples a live server's responses to learn the places that the contract leaves open. Returns the previous
+ * observations together with the new ones.
  */
 export async function sampleUpstream(
   url: string,

@@ -9,7 +9,7 @@ import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
-/** `portico schemas`: writes the JSON Schemas of the contract, for people and other programs. */
+/** The command `portico schemas` writes the contract's JSON Schemas to files, for people and other programs. */
 export const schemasCommand: Command = {
   name: 'schemas',
   summary: 'Write the JSON Schemas of the contract, or compare them with existing files',
@@ -71,7 +71,7 @@ function write(target: string, generated: Files, { out }: CommandIo): number {
   return EXIT.ok;
 }
 
-/** Throws a StartFault if the folder cannot be read or written. */
+/** Runs `work`. Throws a StartFault if the folder cannot be read or written. */
 function withFolderErrors<T>(target: string, work: () => T): T {
   try {
     return work();

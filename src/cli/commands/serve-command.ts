@@ -10,7 +10,7 @@ import { CONFIG_FLAGS, CHAOS_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom 
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 import { letYoungGenerationGrow } from '../v8-heap.ts';
 
-/** `portico serve`: runs the gateway, in front of the reference server if no upstream is configured. */
+/** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the gateway, in front of an embedded upstream unless another is configured',
@@ -47,7 +47,7 @@ export const serveCommand: Command = {
       bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = settings.listen;
-      // Ctrl-C comes from a terminal, so there is no load balancer to wait for.
+      // Ctrl-C is pressed in a terminal, so no load balancer needs time to notice.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
@@ -59,7 +59,7 @@ export const serveCommand: Command = {
   },
 };
 
-// Half of all modules belong to the reference server, and a gateway with a real upstream does not need them.
+// Half of all modules belong to the reference server. A gateway with a real upstream does not load them.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

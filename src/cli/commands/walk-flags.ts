@@ -8,7 +8,7 @@ import { readSecret } from '../terminal/read-secret.ts';
 interface WalkBounds {
   readonly maxRequests: number;
   readonly delayMs: number;
-  /** Undefined if the configured timeouts apply. */
+  /** The timeout of each request. If undefined, the configured timeouts apply. */
   readonly timeoutMs: number | undefined;
   readonly ids: ReadonlyMap<string, readonly string[]>;
 }
@@ -16,7 +16,7 @@ interface WalkBounds {
 const MAX_REQUESTS = 200;
 const DELAY_MS = 50;
 
-/** Reads the limits of a walk; `parameters` are the path parameters that `--id` accepts. Throws UsageError. */
+/** Reads the limits of a walk. `parameters` are the path parameters that `--id` accepts. Throws a UsageError. */
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
   return {
@@ -33,13 +33,13 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
-/** Returns the path parameters of the operations that a walk requests; `--id` accepts each of them. */
+/** Returns the path parameters of the operations that a walk requests. `--id` accepts these parameters. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
 }
 
-/** Parses the values of `--id` (NAME=ID) and groups the ids by path parameter. Throws UsageError. */
+/** Parses the values of `--id` (NAME=ID) and groups the ids by parameter. Throws a UsageError. */
 export function walkIds(
   texts: readonly string[],
   parameters: readonly string[],
@@ -56,8 +56,8 @@ export function walkIds(
 }
 
 /**
- * Returns the credential of a walk, or undefined without `--user`. There is no flag for the password, because other
- * users could see it.
+ * Returns the credential for a walk, or undefined without `--user`. There is no flag for the password, because other
+ * users of the machine could see it.
  */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');

@@ -70,7 +70,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
 const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
-/** Creates an in-memory ledger with only the violations of this walk, for the report at its end. */
+/** Creates an in-memory ledger for the report at the end of a walk. It contains only the violations of this walk. */
 async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
   return createLedger({
     clock: gateway.clock,
@@ -86,7 +86,7 @@ const ledgerArgument = (line: CommandLine): string => {
   return file === undefined ? '' : ` --ledger ${file}`;
 };
 
-/** Forwards the gateway's warnings and errors; its other log lines are not relevant to a walk. */
+/** Creates a log stream that forwards the gateway's warnings and errors. Other log lines are not relevant to a walk. */
 function warningsTo(io: Pick<CommandIo, 'err'>) {
   return {
     write: (text: string): void => {

@@ -4,21 +4,24 @@ import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
 
-/** The content of the banner. */
+/** The data that the banner shows. */
 export interface BannerContent {
   readonly settings: Settings;
   readonly version: string;
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** The URL of the embedded upstream; undefined with a real upstream. */
+  /** The URL of the embedded upstream. Undefined if the upstream is a real server. */
   readonly embeddedUrl: string | undefined;
-  /** The names of the demo accounts, which are also their passwords. */
+  /** The names of the demo accounts. The names are also the passwords. */
   readonly accounts: readonly string[];
-  /** Descriptions of the levels that the ladder moved. */
+  /** Descriptions of the levels that the ladder has moved. */
   readonly moved: readonly string[];
 }
 
-/** Returns the lines that `serve` prints at startup: addresses, mode, upstream, accounts, and commands to try. */
+/**
+ * Returns the lines that `serve` prints at startup. They show the addresses, the mode, the upstream, the accounts and
+ * commands to try.
+ */
 export function bannerLines(content: BannerContent): string[] {
   const { settings } = content;
   const base = `${content.publicUrl.replace(/\/+$/, '')}${basePathOnce(content)}/services/v2`;
@@ -63,7 +66,10 @@ function levelWords({ checks }: Settings): string {
   return at('enforce').length === 0 ? ['enforces nothing', ...levels].join('; ') : levels.join('; ');
 }
 
-/** Warns if the demo accounts can be used remotely: their passwords are public, and one is an administrator. */
+/**
+ * Returns a warning if the demo accounts can be used remotely. Their passwords are public, and one account is an
+ * administrator.
+ */
 function exposureLines({ settings, accounts }: BannerContent): string[] {
   const { host } = settings.listen;
   if (accounts.length === 0 || isLoopbackHost(host)) return [];
@@ -94,7 +100,7 @@ function tryLines(content: BannerContent, base: string): string[] {
   ];
 }
 
-/** Describes the overlays and the shadow contract; returns an empty list if there are none. */
+/** Describes the overlays and the shadow contract. Returns an empty list if neither is configured. */
 export function contractWords({ overlays, candidate }: ContractOptions): string[] {
   return [
     ...overlayWords(overlays),
@@ -107,7 +113,7 @@ function overlayWords(overlays: readonly string[]): string[] {
   return [overlays.length === 1 ? '1 overlay' : `${overlays.length} overlays`];
 }
 
-/** Formats the startup warnings, one line each. */
+/** Formats each startup warning as one line. */
 export function warningLines(warnings: readonly Fault[]): string[] {
   return warnings.map(({ source, pointer, message }) => `warning: ${source} ${pointer}: ${message}`);
 }

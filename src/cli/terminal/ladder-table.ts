@@ -13,7 +13,7 @@ const HEAD = [
   'next step',
   'moved',
 ];
-/** The indexes of columns with numbers. */
+/** The indexes of the columns that contain numbers. */
 const NUMBERS: ReadonlySet<number> = new Set([4, 5, 6]);
 
 /** Formats the ladder as lines of a terminal table. */
@@ -34,7 +34,7 @@ export function ladderTable(rows: readonly LadderRow[]): string[] {
   return table.map((row) => row.map(fill).join('  ').trimEnd());
 }
 
-/** Formats the ladder as JSON, with instants in ISO 8601. */
+/** Formats the ladder as JSON. Instants are in ISO 8601 format. */
 export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
   const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
     operation,

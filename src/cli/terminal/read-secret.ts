@@ -2,7 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { CommandIo } from '../command.ts';
 
-/** Reads a secret: a line without echo from a terminal, or all of standard input without the final newline. */
+/**
+ * Reads a secret. On a terminal, this is one line that is not echoed. Otherwise, it is all of standard input without
+ * the final newline.
+ */
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
   if (io.stdin.isTTY !== true) {
     const parts: Buffer[] = [];
@@ -11,7 +14,7 @@ export async function readSecret(io: CommandIo, prompt: string): Promise<string>
       .toString('utf8')
       .replace(/\r?\n$/, '');
   }
-  // The line editor echoes to its output, so it gets one that discards everything.
+  // The line editor echoes to its output, so its output discards everything.
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const editor = createInterface({ input: io.stdin, output: discard, terminal: true });
   try {

@@ -2,15 +2,18 @@ import type { Clock } from '../../lib/clock.ts';
 
 type EndSignal = 'SIGTERM' | 'SIGINT';
 
-/** The signal listeners of a process. */
+/** The source of a process's signals. */
 interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// Package runners forward a signal that the terminal has already sent to the whole process group.
+// A package runner forwards a signal that the terminal has already sent to the whole process group. Within this time, a
+// signal counts as an echo.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT; calls `onRepeat` on the next one that is not an echo of the first. */
+/**
+ * Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first one.
+ */
 export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -21,7 +24,7 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
         firstAt = now;
         resolve(signal);
       } else if (!ended && now - firstAt >= ECHO_MS) {
-        // The listeners remain: without them, a further signal would end the process with a different exit code.
+        // The listeners are not removed. Without them, another signal would end the process with a different exit code.
         ended = true;
         onRepeat();
       }
@@ -31,14 +34,14 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
   });
 }
 
-/** A request by a user or a supervisor to end a long command early. */
+/** A user's or a supervisor's request to end a long command early. */
 interface Interruption {
   readonly signal: AbortSignal;
   /** Removes the signal listeners. */
   release(): void;
 }
 
-/** Aborts its signal on the first SIGINT or SIGTERM; the next one ends the process as usual. */
+/** Returns a signal that aborts on the first SIGINT or SIGTERM. The second one ends the process as usual. */
 export function untilInterrupted(): Interruption {
   const controller = new AbortController();
   const stop = () => controller.abort();
@@ -60,8 +63,8 @@ interface ChildProcessView {
 const POLL_MS = 500;
 
 /**
- * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, and that
- * shell ends on SIGTERM without forwarding it: the gateway would continue to run as an orphan.
+ * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell. That shell
+ * ends on SIGTERM without forwarding the signal, so the gateway would continue to run without a parent.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;

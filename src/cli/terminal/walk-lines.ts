@@ -12,7 +12,7 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   ];
 }
 
-/** Lists the operations without a successful response, with the reason. */
+/** Lists the operations that had no successful response, and the reasons. */
 export function unseenLines({ walked, notWalked }: WalkSummary): readonly string[] {
   return [
     ...notWalked.map(({ operation, missing }) =>
@@ -22,7 +22,8 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
     ),
     ...walked.flatMap(({ operation, requests: sent, statuses }) => {
       const refused = [...statuses].filter(([status]) => status !== 200);
-      // Some requests are expected to fail, such as pages past the end: list only operations that never succeeded.
+      // Some requests are expected to fail, such as those for pages past the end. For this reason, only operations that
+      // never succeeded are listed.
       return statuses.has(200) || refused.length === 0
         ? []
         : [
@@ -32,7 +33,7 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
   ];
 }
 
-/** Formats how often a status occurred, for example `status 404 ×3`. */
+/** Formats how often a status occurred, for example as `status 404 ×3`. */
 const statusWords = (status: number, count: number): string =>
   `${status === 0 ? 'no response' : `status ${status}`} ×${count}`;
 
@@ -43,7 +44,10 @@ function endWords({ ended, left }: WalkSummary): string {
   return '';
 }
 
-/** Returns the reason why a walk failed (unreachable server, access denied, no successful response), or undefined. */
+/**
+ * Returns the reason why a walk failed, or undefined if it did not. The reason is an unreachable server, denied access
+ * or the absence of any successful response.
+ */
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,
   line: Pick<CommandLine, 'last'>,
@@ -55,7 +59,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a success has checked nothing and must not be mistaken for a server without violations.
+  // A walk without a successful response has checked nothing. It must not look like a server without violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)
@@ -75,10 +79,10 @@ function hintOf(status: number, user: string | undefined): string {
   return '';
 }
 
-/** The progress of a walk. */
+/** One step in the progress of a walk. */
 interface WalkStep {
   readonly sent: number;
-  /** The number of planned requests, if it is known. */
+  /** The number of requests that are still planned, if known. */
   readonly left?: number | undefined;
   readonly operation: string;
 }
@@ -86,14 +90,17 @@ interface WalkStep {
 /** Shows the progress of a walk. */
 interface WalkProgress {
   readonly step: (progress: WalkStep) => void;
-  /** Clears the live line. */
+  /** Clears the line that shows the progress. */
   readonly end: () => void;
 }
 
-/** Without a terminal, a line is written after this many requests. */
+/** The number of requests after which a line is written if there is no terminal. */
 const REQUESTS_PER_LINE = 50;
 
-/** Shows progress in a live line on a terminal, otherwise in occasional lines. */
+/**
+ * Shows the progress of a walk. A terminal shows it in a line that is updated continuously. Otherwise, a line is
+ * written from time to time.
+ */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {

@@ -8,20 +8,21 @@ import type { CommandIo, CommandLine } from '../command.ts';
 
 const COLUMNS = 100;
 
-/** Returns the value of `--output`, or undefined for standard output, which can also be written as `-`. */
+/** Returns the value of `--output`. Returns undefined for standard output, which can also be written as `-`. */
 export function outputFile(line: CommandLine): string | undefined {
   const output = line.last('output');
   return output === '-' ? undefined : output;
 }
 
-/** Returns the rendering options for the output; only a terminal gets colors. */
+/** Returns the options for rendering the output. Colors are used only on a terminal. */
 export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, 'terminal'>): RenderOptions {
   const shownOn = outputFile(line) === undefined ? terminal : undefined;
   return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colors: shownOn?.colors ?? false };
 }
 
 /**
- * Writes a result to the file of `--output` or to standard output; throws a StartFault if the file cannot be written.
+ * Writes a result to the file that `--output` names, or to standard output. Throws a StartFault if the file cannot be
+ * written.
  */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
   const output = outputFile(line);
