@@ -1,15 +1,13 @@
-/** The user id and the password of an `Authorization: Basic` header (RFC 7617). */
+/** The user id and the password in an `Authorization: Basic` header (RFC 7617). */
 interface BasicCredentials {
   readonly name: string;
   readonly password: string;
 }
 
-// RFC 9110, 11.4: scheme names are case-insensitive; the credentials use the alphabet of token68.
+// Scheme names are case-insensitive, and credentials use the alphabet of `token68` (RFC 9110, 11.4).
 const BASIC = /^ *basic +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/**
- * Parses the value of an `Authorization` header; returns undefined for any other scheme and for malformed credentials.
- */
+/** Parses the value of an `Authorization` header. Returns undefined for other schemes and for malformed credentials. */
 export function parseBasicCredentials(header: string): BasicCredentials | undefined {
   const [, encoded] = BASIC.exec(header) ?? [];
   if (encoded === undefined) return undefined;

@@ -1,9 +1,7 @@
-/**
- * A set of small non-negative integers, 32 per word; sets can be combined only if they were created for the same size.
- */
+/** A set of small non-negative integers, stored as 32 bits per word. Only sets of the same size can be combined. */
 export type BitSet = Uint32Array;
 
-/** Creates a set for integers from 0 to `size` - 1; throws RangeError for a member outside this range. */
+/** Creates a set for integers from 0 to `size` - 1. Throws `RangeError` for a member outside this range. */
 export function createBitSet(size: number, members: Iterable<number> = []): BitSet {
   const set = new Uint32Array(Math.ceil(size / 32));
   for (const member of members) {
@@ -13,7 +11,7 @@ export function createBitSet(size: number, members: Iterable<number> = []): BitS
   return set;
 }
 
-/** Returns whether every member of `part` is in `whole`; the empty set is contained in every set. */
+/** Returns whether every member of `part` is in `whole`. An empty `part` is contained in every set. */
 export function containsAll(whole: BitSet, part: BitSet): boolean {
   for (let word = 0; word < part.length; word++) {
     const wanted = part[word] ?? 0;

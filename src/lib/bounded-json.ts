@@ -1,10 +1,10 @@
-/** Limits for a JSON text, checked before it is parsed. */
+/** The limits for a JSON text, which are checked before it is parsed. */
 export interface JsonLimits {
-  /** The largest nesting depth of objects and arrays. */
+  /** The maximum nesting depth of objects and arrays. */
   readonly depth: number;
   /**
-   * The largest number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or of white space count as one more value. The strings together may contain 16 escapes for
+   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. In a
+   * number or in white space, every 64 bytes count as one more value. All strings together may contain 16 escapes for
    * each allowed value.
    */
   readonly values: number;
@@ -13,21 +13,21 @@ export interface JsonLimits {
 /** The limit that a text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
-/** About ten times the size of the largest page of a documented operation. */
+/** The default limits, which are about ten times the size of the largest page of a documented operation. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Returns the message for an exceeded limit; `what` names the text, for example `the body`. */
+/** Returns the message for an exceeded limit. `what` is the name of the text, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not contain more than ${limits.values} values`;
 }
 
-/** A parsed text, or the reason why it was not parsed; `malformed` means that it is not JSON (RFC 8259). */
+/** A parsed text, or the reason why it was not parsed. `malformed` means that it is not JSON (RFC 8259). */
 export type BoundedJson =
   | {
       readonly state: 'parsed';
       readonly value: unknown;
-      /** Members of all objects; repeated names count each time. */ readonly members: number;
+      /** The number of members of all objects. Repeated names count each time. */ readonly members: number;
     }
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };
@@ -35,8 +35,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Parsing and walking the result cost time and stack in proportion to the depth and the
- * number of values, so both are counted in the bytes first. A byte order mark is skipped.
+ * Parses an untrusted JSON text. Parsing a text and walking through the result take time and stack space in proportion
+ * to the depth and the number of values, so both are counted in the bytes first. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);
@@ -49,7 +49,7 @@ export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   }
 }
 
-/** Returns the limit that a JSON text exceeds, or undefined. */
+/** Returns the limit that a JSON text exceeds, or undefined if it does not exceed any. */
 export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {
   const counted = countJson(bytes, limits);
   return typeof counted === 'string' ? counted : undefined;
@@ -58,7 +58,7 @@ export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | u
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The role of each byte outside strings; 0 for bytes without one. */
+/** The role of each byte outside strings. 0 for bytes that do not have one. */
 const KIND = new Uint8Array(256);
 const [STRING, OPEN, CLOSE, COMMA, COLON] = [1, 2, 3, 4, 5] as const;
 KIND[QUOTE] = STRING;
@@ -67,14 +67,14 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** Parsing numbers and white space takes time in proportion to their length: 64 bytes count as one value. */
+/** Parsing numbers and white space takes time in proportion to their length, so 64 bytes count as one value. */
 const BARE_SHIFT = 6;
 
-/** Parsing an escape takes much longer than parsing a plain character. */
+/** The number of escapes for each allowed value. Parsing an escape takes much longer than parsing a plain character. */
 const ESCAPES_PER_VALUE = 16;
 
 /**
- * Counts members and stops at the first exceeded limit. For a malformed text, the count is correct up to the first
+ * Counts members and stops at the first exceeded limit. In a malformed text, the count is correct up to the first
  * error.
  */
 function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLimits): number | JsonExcess {
@@ -85,7 +85,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // Beyond this byte, such a run alone exceeds the remaining values. It is moved only when it is reached.
+  // Beyond this byte, the number or white space alone exceeds the remaining values. The position is recalculated only
+  // when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {
@@ -109,12 +110,15 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   return end < length || values > maxValues ? 'values' : members;
 }
 
-/** Bytes of a string that are read one by one before `indexOf` searches the rest: most names are shorter. */
+/**
+ * The number of bytes of a string that are read one by one before `indexOf` searches the rest. Most names are shorter.
+ */
 const NEAR = 24;
 
 /**
- * Returns the index of the closing quote, or the length of the text if there is none or no escape is left. Escapes that
- * are further apart than `NEAR` bytes are not counted: they cost little.
+ * Returns the index of the closing quote. Returns the length of the text if there is no closing quote or if there are
+ * too many escapes. Escapes that are more than `NEAR` bytes apart are not counted, because parsing them does not take
+ * long.
  */
 function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): number {
   const { length } = bytes;
@@ -140,7 +144,7 @@ function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): n
   }
 }
 
-/** Counts the members of all objects in a parsed value of bounded depth; repeated names count once. */
+/** Counts the members of all objects in a parsed value of limited depth. Repeated names count once. */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

@@ -1,22 +1,25 @@
 import type { Clock } from './clock.ts';
 
-/** The number of consecutive failures that opens a circuit, and for how long it stays open. */
+/** The number of consecutive failures that opens a circuit, and the time for which it stays open. */
 interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
 }
 
-/** The outcome of an attempt; `neutral` (aborted or never made) gives no information about the server. */
+/**
+ * The outcome of an attempt. `neutral` means that the attempt was aborted or never made, so it provides no information
+ * about the server.
+ */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** Which attempts are allowed: all, none, or one as a trial. */
+/** The attempts that a circuit allows: all, none, or one as a trial. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** A circuit breaker: pauses attempts after consecutive failures, then allows one as a trial. */
+/** A circuit breaker. It blocks attempts after a number of consecutive failures and later allows one as a trial. */
 interface Circuit {
-  /** Returns the seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
+  /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
   waitSeconds(): number;
-  /** Begins an attempt; call it only if `waitSeconds` is 0. Returns a function that takes the outcome, once. */
+  /** Begins an attempt. Call it only if `waitSeconds` returns 0. Returns a function to call once with the outcome. */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;
 }
@@ -39,7 +42,7 @@ export function createCircuit(options: CircuitOptions, clock: Clock): Circuit {
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {
-    // Attempts that began before the circuit opened are ignored: only the trial decides.
+    // Attempts that began before the circuit opened are ignored, because only the trial decides.
     if (openUntilAt !== undefined || outcome === 'neutral') return;
     if (outcome === 'success') failures = 0;
     else if (++failures >= options.failures) open();

@@ -1,11 +1,12 @@
 import leven from 'leven';
 
-/** Longer names are not typing errors, and comparing them would take too long. */
+/** Longer names are not typing errors, and comparing them would be slow. */
 const MAX_LENGTH = 100;
 
 /**
- * Returns the known name that was probably meant, or undefined: one that differs only in case, one that begins with the
- * written text (three letters or more), or one within a few edits, more of them if the first letter matches.
+ * Returns the known name that was probably meant, or undefined. This is a name that differs only in case, a name that
+ * begins with the given text (of three letters or more), or a name that differs by a few edits. More edits are allowed
+ * if the first letter matches.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

@@ -1,10 +1,13 @@
-// 2048 bits: accurate to a few percent up to several thousand items, and full at about 15,000.
+// With 2048 bits, the count is accurate to a few percent up to several thousand items. At about 15,000 items, the
+// bitmap is full.
 const BITS = 2_048;
 
 /** The size of a bitmap for counting distinct items, in bytes. */
 export const DISTINCT_BYTES = BITS / 8;
 
-/** Returns the position of an item in a bitmap; `hash` is any evenly distributed number derived from the item. */
+/**
+ * Returns the position of an item in a bitmap. `hash` is any evenly distributed number that is derived from the item.
+ */
 export function distinctPlace(hash: number): number {
   return (hash >>> 0) % BITS;
 }
@@ -14,11 +17,11 @@ export function markDistinct(bitmap: Uint8Array, places: Iterable<number>): void
   for (const place of places) bitmap[place >> 3] = (bitmap[place >> 3] ?? 0) | (1 << (place & 7));
 }
 
-/** Estimates the number of distinct items by linear counting, from the share of clear bits. */
+/** Estimates the number of distinct items from the fraction of clear bits (linear counting). */
 export function estimateDistinct(bitmap: Uint8Array): number {
   let marked = 0;
   for (let byte of bitmap) for (; byte !== 0; byte &= byte - 1) marked += 1;
-  // A full bitmap counts as having one clear bit; otherwise the estimate would be infinite.
+  // A full bitmap is treated as if one bit were clear. Otherwise, the estimate would be infinite.
   const clear = Math.max(1, BITS - marked);
   return Math.round(BITS * Math.log(BITS / clear));
 }

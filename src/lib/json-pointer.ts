@@ -16,7 +16,7 @@ export function keysOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns the value at a JSON pointer (RFC 6901), or undefined; follows own members only. */
+/** Returns the value at a JSON pointer (RFC 6901), or undefined. Inherited properties are ignored. */
 export function valueAt(json: unknown, pointer: string): unknown {
   let value = json;
   for (const name of keysOf(pointer)) {
@@ -26,7 +26,9 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return value;
 }
 
-/** Replaces every index of a JSON pointer by `*`, so that the same place in all items of a list has one pointer. */
+/**
+ * Replaces every index in a JSON pointer with `*`, so that the same place in all items of a list has the same pointer.
+ */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
 }

@@ -3,9 +3,10 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network that rate limits count an address under: an IPv4 address itself, or the /64 prefix of an IPv6
- * address, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2)
- * counts as the IPv4 address. Other text is returned unchanged, cut to 64 characters.
+ * Returns the network of an address, under which rate limits count. The network of an IPv4 address is the address
+ * itself. For an IPv6 address, it is the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An
+ * IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) counts as an IPv4 address. Other text is cut to 64 characters and
+ * otherwise returned unchanged.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -17,7 +18,7 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Returns the eight groups of an IPv6 address in any notation; undefined for any other text. */
+/** Returns the eight groups of an IPv6 address in any notation. Returns undefined for other text. */
 function groupsOf(address: string): number[] | undefined {
   const [plain = ''] = address.toLowerCase().split('%', 1);
   const parts = plain.split('::');
@@ -39,7 +40,7 @@ function hexadecimal(group: string): string[] {
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
 }
 
-/** Returns whether a listen address can be reached from this machine only. */
+/** Returns whether a listen address can be reached only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -1,23 +1,23 @@
 import { finished, type Readable } from 'node:stream';
 import { createSilenceWatch } from './silence-watch.ts';
 
-/** How much of a body is read into memory, and how long it may pause. */
+/** The limits for reading a body into memory. */
 interface ReadLimits {
   /** The maximum number of bytes in memory. */
   readonly bytes: number;
-  /** The longest pause between two parts, in milliseconds; undefined if something else limits it. */
+  /** The longest allowed pause between two parts, in milliseconds. Undefined if something else limits it. */
   readonly silenceMs?: number;
 }
 
 /** The outcome of reading a body into memory. */
 type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** The body is larger than the limit. `stream` is the source and yields all of it, including `bytes`. */
+  /** The body is larger than the limit. `stream` is the source. It yields the whole body, including `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
-  /** The source failed, closed before its end or paused too long. `bytes` were received before that. */
+  /** The source failed, closed too early or paused for too long. `bytes` were received before that. */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
-/** Reads a body into memory up to a limit; never rejects and never destroys the source. */
+/** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */
 export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimits): Promise<ReadBody> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -45,7 +45,7 @@ export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimi
     const watch = createSilenceWatch(() =>
       end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
     );
-    // This also reports sources that ended or closed earlier.
+    // This also reports sources that ended or closed before this function was called.
     const stopWaiting = finished(source, { writable: false }, (error) =>
       end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
     );

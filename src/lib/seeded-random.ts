@@ -1,18 +1,20 @@
-/** A repeatable source of pseudo-random choices: the same seed gives the same sequence. */
+/** A repeatable source of pseudo-random choices. The same seed always produces the same sequence. */
 export interface SeededRandom {
   /** Returns a number in [0, 1). */
   fraction(): number;
-  /** Returns an integer from `low` to `high`, both inclusive. */
+  /** Returns an integer from `low` to `high`, inclusive. */
   integer(low: number, high: number): number;
   /** Returns true with the given probability (0 to 1). */
   chance(probability: number): boolean;
-  /** Returns one of the items; throws RangeError if there are none. */
+  /** Returns one of the items. Throws `RangeError` if there are none. */
   pick<Item>(items: readonly Item[]): Item;
   /** Returns up to `count` different items in random order. */
   sample<Item>(items: readonly Item[], count: number): Item[];
 }
 
-/** Creates a repeatable random source with mulberry32, which is small, fast and good enough for fixtures. */
+/**
+ * Creates a repeatable random source with the mulberry32 algorithm, which is small, fast and good enough for test data.
+ */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = (): number => {

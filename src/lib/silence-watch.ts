@@ -1,8 +1,8 @@
-/** A reason to tolerate silence. */
+/** A reason for which silence is tolerated. */
 interface SilenceExcuse {
-  /** Returns true while the silence has another cause. */
+  /** Returns whether the silence currently has another cause. */
   readonly excused: () => boolean;
-  /** The longest silence that is tolerated for this reason. */
+  /** The longest silence that is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 
@@ -16,7 +16,8 @@ interface SilenceWatch {
 }
 
 /**
- * Creates a watch that has not started; it calls back at most once and cannot be restarted after that or after `stop`.
+ * Creates a watch that has not been started yet. It calls `onSilence` at most once. It cannot be restarted after that,
+ * or after `stop`.
  */
 export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => void): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;

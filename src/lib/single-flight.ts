@@ -1,4 +1,4 @@
-/** The result for one caller; `leader` is true for the caller that started the work. */
+/** The result for one caller. `leader` is true for the caller that started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
@@ -6,25 +6,28 @@ interface Flight<T> {
 
 /** Runs work once for all callers that request it at the same time. */
 interface SingleFlight<T> {
-  /** Joins the running work for `key` or starts `work`; an aborted `signal` ends the wait of this caller only. */
+  /**
+   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends the wait of this caller
+   * only.
+   */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys with running work. */
   readonly size: number;
 }
 
-/** Shares work by key; keys beyond `maxKeys` are not shared, so that memory stays bounded. */
+/** Creates a single flight. To limit memory, it does not share the work of more than `maxKeys` keys at a time. */
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
   const start = (key: string, work: () => T | Promise<T>): Promise<T> => {
-    // An exception before the first await must become a rejection too.
+    // An exception that `work` throws synchronously must also become a rejection.
     const promise = new Promise<T>((resolve) => resolve(work()));
     const shared = flights.size < maxKeys;
     if (shared) flights.set(key, promise);
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // This also prevents an unhandled rejection when no caller is waiting any longer.
+    // Handling the rejection here also prevents an unhandled rejection when callers are no longer waiting.
     promise.then(land, land);
     return promise;
   };

@@ -1,23 +1,30 @@
-/** Records when tags last changed, to distinguish work that began before a change from work that began after it. */
+/**
+ * Records when tags last changed, so that work that began before a change can be distinguished from work that began
+ * after it.
+ */
 interface TagGenerations {
   /** The current generation, which grows with every change. */
   readonly current: number;
-  /** Moves these tags to a new generation. */
+  /** Records a change to these tags in a new generation. */
   move(tags: Iterable<string>): void;
-  /** Moves all tags to a new generation. */
+  /** Records a change to all tags in a new generation. */
   moveAll(): void;
-  /** Returns true if none of the tags has moved since that generation; false if this is no longer known. */
+  /**
+   * Returns true if none of the tags has changed since the given generation. Returns false if a tag has changed or if
+   * this is no longer known.
+   */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */
   readonly size: number;
 }
 
 /**
- * Stores the latest generation of at most `maxTags` tags. Dropping a tag raises a minimum below which every tag counts
- * as moved: the bound can cause needless refetches, but never a stale result.
+ * Creates a store of the generations in which tags last changed. It contains at most `maxTags` tags. When a tag is
+ * dropped, a minimum is raised, and all tags count as changed for generations below it. This limit can cause
+ * unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
-  // In the order of the latest move, so the first tag is the one to drop.
+  // The tags are in the order of their latest change, so the first one is dropped first.
   const moved = new Map<string, number>();
   let minimum = 0;
 
@@ -29,7 +36,7 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
     }
   };
 
-  // A plain property, because every request reads it.
+  // This is a plain property rather than a getter, because every request reads it.
   const generations = {
     current: 0,
     move(tags: Iterable<string>) {

@@ -1,15 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** The scheme and host under which clients reach the gateway. */
+/** The scheme and host through which clients reach the gateway. */
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** The host, with the port unless it is the default; undefined for a request without a host. */
+  /** The host, and the port unless it is the default. Undefined for a request without a host. */
   readonly host: string | undefined;
 }
 
-/** A request as received; never changed. Scheme and host are the configured ones, otherwise the client's. */
+/**
+ * A request as received. It is never changed. The scheme and host are the configured ones, or those of the client's
+ * request.
+ */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
@@ -18,28 +21,28 @@ export interface Arrival extends PublicOrigin {
   readonly target: string;
   /** The raw path of the target. */
   readonly path: string;
-  /** The raw query of the target without `?`; undefined if there is no `?`. */
+  /** The raw query of the target without `?`. Undefined if there is no `?`. */
   readonly query: string | undefined;
-  /** The value of `Authorization`. */
+  /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
   /**
-   * Tokens and cookies that may identify the caller to the upstream besides `Authorization`; undefined if there are
-   * none.
+   * Tokens and cookies by which the upstream may identify the caller, in addition to `Authorization`. Undefined if
+   * there are none.
    */
   readonly otherCredential: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Alternating names and values, as received. */
+  /** Alternating header names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address, determined through trusted proxies. */
+  /** The client's address. Behind trusted proxies, it is taken from their headers. */
   readonly clientAddress: string;
-  /** Identifies the client's connection. Undefined for requests of the gateway itself. */
+  /** An object that identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
   readonly requestId: string;
-  /** The W3C `traceparent` that is forwarded. */
+  /** The W3C `traceparent` header that is forwarded. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
-  /** The unread body; consumed at most once. */
+  /** The unread body. It can be read only once. */
   readonly body: Readable;
 }

@@ -1,4 +1,4 @@
-/** The six checks, in the order in which they apply to a request (rules, 1). */
+/** The names of the six checks, in the order in which the checks are applied to a request (rules, 1). */
 export const CHECK_NAMES = [
   'authentication',
   'requests',
@@ -11,13 +11,13 @@ export const CHECK_NAMES = [
 /** The name of one of the six checks. */
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** How a check acts: not at all, by reporting violations, or by refusing messages. */
+/** How a check acts: it does nothing, reports violations, or refuses messages with violations. */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
 /** The level of each check, globally or for one operation. */
 export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 
-/** The style of error responses: the upstream's own body or Portico's. */
+/** The style of error responses: `legacy` keeps the upstream's body, and `normalized` replaces it with Portico's. */
 export type ErrorStyle = 'legacy' | 'normalized';
 
 /** The three presets that `mode:` and `PORTICO_MODE` select. */
@@ -26,13 +26,13 @@ export const MODE_NAMES = ['observe', 'staging', 'strict'] as const;
 /** The name of a preset. */
 export type ModeName = (typeof MODE_NAMES)[number];
 
-/** The settings of a preset, before overrides. */
+/** The settings of a preset, before overrides are applied. */
 export interface Mode {
   readonly name: ModeName;
   readonly checks: Checks;
   readonly errors: ErrorStyle;
   readonly cache: boolean;
-  /** True to forward the raw target, body and end-to-end headers unchanged in both directions. */
+  /** True if the raw target, the body and the end-to-end headers are forwarded unchanged in both directions. */
   readonly transparent: boolean;
 }
 

@@ -1,15 +1,15 @@
-/** A configuration error: an error in the contract, the roles file or the configuration, found at startup. */
+/** A configuration error, found at startup in the configuration, the contract or the roles file. */
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
-  /** JSON pointer into the source; empty for the whole source. */
+  /** The JSON pointer to the error in the source. Empty for the whole source. */
   readonly pointer: string;
   readonly message: string;
-  /** A suggested replacement, if one can be guessed. */
+  /** A suggested replacement, if there is a likely one. */
   readonly suggestion?: string;
 }
 
-/** Carries all configuration errors found at startup, so that they are reported in one run. */
+/** An error that contains all configuration errors found at startup, so that they can be reported together. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

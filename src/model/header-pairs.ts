@@ -1,7 +1,7 @@
-/** Headers in order, as name and value; names have their original case. */
+/** Headers in order, as pairs of name and value. Names keep their original case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** Returns the first value of a header, or undefined; names are compared case-insensitively. */
+/** Returns the first value of a header, or undefined. Names are compared case-insensitively. */
 export function headerValue(headers: HeaderPairs, name: string): string | undefined {
   const wanted = name.toLowerCase();
   for (let at = 0; at < headers.length; at += 1) {

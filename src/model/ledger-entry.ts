@@ -1,53 +1,58 @@
 import type { Violation } from './violation.ts';
 
-/** One request in which a violation was seen; never contains a value from the message. */
+/** One request in which a violation was found. It never contains a value from the message. */
 export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /**
-   * A description of the observed value that does not show it (`text of 12 characters`); undefined if there is none.
+   * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is none.
    */
   readonly found: string | undefined;
 }
 
-/** One distinct violation: what all occurrences have in common, their count, their times and the number of callers. */
+/**
+ * One distinct violation, with what all its occurrences have in common, their number, and when and for how many callers
+ * they were recorded.
+ */
 export interface LedgerEntry extends Pick<
   Violation,
   'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'
 > {
-  /** The id of the violation, stable across restarts: 16 hexadecimal digits. */
+  /** The violation's id: 16 hexadecimal digits that stay the same across restarts. */
   readonly fingerprint: string;
-  /** The operation's id; undefined for undocumented paths. */
+  /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The upstream's own status; undefined for violations of requests and if the upstream did not respond. */
+  /**
+   * The status that the upstream sent. Undefined if the request violates the contract or the upstream did not respond.
+   */
   readonly status: number | undefined;
   /** The place of the violation, with indices and ids replaced by `*`. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;
-  /** Occurrences in the requested period. */
+  /** The number of occurrences in the requested period. */
   readonly count: number;
-  /** Epoch milliseconds; independent of the requested period. */
+  /** Epoch milliseconds. Independent of the requested period. */
   readonly firstSeenAt: number;
   /** Epoch milliseconds. */
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** Occurrences by release label in the requested period. */
+  /** The number of occurrences in the requested period, by release label. */
   readonly releases: Readonly<Record<string, number>>;
-  /** At most five of the requests in which it was seen, the latest last. */
+  /** Up to five requests in which the violation was found, with the latest one last. */
   readonly samples: readonly LedgerSample[];
 }
 
-/** A violation that a team accepts, with a reason, an owner and an optional end. */
+/** A violation that a team accepts, with a reason, an owner and an optional expiry date. */
 export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which it is accepted, `YYYY-MM-DD`; undefined if it does not expire. */
+  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance does not expire. */
   readonly expires: string | undefined;
-  /** A description of the violation at the time of acceptance, for readers of the file. */
+  /** A description of the violation for readers of the file, written when the violation was accepted. */
   readonly summary: string | undefined;
 }
 

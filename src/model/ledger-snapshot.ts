@@ -1,46 +1,47 @@
 import type { CheckName } from './checks.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** The outcomes of a check, counted. */
+/** The number of requests for each outcome of a check. */
 export interface CheckCounts {
   readonly passed: number;
-  /** Requests that would have been refused if the check were enforced. */
+  /** The number of requests that would have been refused if the check had been enforced. */
   readonly reported: number;
   readonly refused: number;
 }
 
 /** The traffic of one operation under one release label. */
 export interface OperationTraffic {
-  /** The operation's id; undefined for undocumented paths. */
+  /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
   readonly release: string;
   readonly requests: number;
-  /** Counts of the checks that had an outcome. */
+  /** The counts of those checks that had an outcome. */
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** Selects a part of the ledger; an empty query selects everything. */
+/** Selects a part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
-  /** Epoch milliseconds; includes the whole hour of this instant. */
+  /** Epoch milliseconds. The hour that contains this instant is included completely. */
   readonly since?: number;
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
   readonly operation?: string;
 }
 
-/** The data behind reports, the ladder and the console: violations and the traffic in which they were seen. */
+/** The data for reports, the ladder and the console: violations, and the traffic in which they were found. */
 export interface LedgerSnapshot {
   /** Epoch milliseconds. */
   readonly takenAt: number;
-  /** The start of the counted period; undefined for the whole ledger. */
+  /** The start of the counted period. Undefined for the whole ledger. */
   readonly since: number | undefined;
-  /** All release labels in the period, the latest last. */
+  /** All release labels in the period, with the latest one last. */
   readonly releases: readonly string[];
-  /** Most recently seen first. */
+  /** The violations, with the most recently seen one first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
   /**
-   * The number of distinct violations and writes that were lost because the ledger was full or could not be written.
+   * The number of distinct violations and of writes that were lost, because the ledger was full or could not be
+   * written.
    */
   readonly dropped: number;
 }

@@ -1,9 +1,15 @@
-/** Who is asking, after authentication (rules, 2). */
+/** The caller of a request, as determined by authentication (rules, 2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
-  /** The name in the credential; only claimed if the principal is unverified; undefined for anonymous callers. */
+  /**
+   * The name in the credential. Undefined for anonymous callers. If the principal is unverified, the name is only a
+   * claim.
+   */
   readonly name: string | undefined;
-  /** Separates this caller's stored responses from those of other callers; never contains a raw credential. */
+  /**
+   * A key that separates this caller's stored responses from those of other callers. It never contains a raw
+   * credential.
+   */
   readonly audience: string;
   /** The `Authorization` value to send upstream when credentials are forwarded. */
   readonly authorization: string | undefined;

@@ -1,34 +1,38 @@
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** Receives a streamed body. */
+/** The receiver of a streamed body. */
 interface BodyReader {
-  /** Receives the next part. Returns false to pause the body until its `resume` is called. */
+  /** Receives the next part. Returns false if the body must pause until `resume` is called. */
   part(bytes: Buffer): boolean;
-  /** Called once, after the last part, even while paused. `failure` is the reason if the body is incomplete. */
+  /**
+   * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` is the reason.
+   */
   end(failure: UpstreamFailure | undefined): void;
 }
 
 /** The connection from which a body is received. */
 interface BodySource {
-  /** Called when too much data is waiting for the reader. Data that has already been received may still be pushed. */
+  /**
+   * Called when too much data is waiting for the reader. The source may still push data that it has already received.
+   */
   pause(): void;
   resume(): void;
   /** Called if the body is destroyed before all of it has been received. */
   abort(reason: UpstreamFailure): void;
 }
 
-// The body is complete in memory.
+// The source of bodies that are already complete in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// The number of bytes that may be waiting for the reader before the source is paused.
+// The maximum number of bytes that may be waiting for the reader. The source is paused when there are more.
 const MAX_WAITING = 65_536;
 
 /**
- * The body of a response on its way from a connection, which pushes it, to one reader. A Node stream does the same, but
- * takes several times as long.
+ * A response body that is passed from a connection to one reader. A Node stream would do the same, but it takes several
+ * times as long.
  *
- * Parts wait until there is a reader that is not paused. The reader receives everything that arrived before a failure,
- * unless the body is destroyed.
+ * Parts are queued while there is no reader or the reader has paused. If the body fails, the reader still receives
+ * everything that arrived before the failure, unless the body is destroyed.
  */
 export class StreamedBody {
   readonly #source: BodySource;
@@ -66,20 +70,20 @@ export class StreamedBody {
     return this.#flush();
   }
 
-  /** Starts the flow to a reader. */
+  /** Starts passing parts to a reader. */
   read(reader: BodyReader): void {
     if (this.#isClosed) return reader.end(this.#failure);
     this.#reader = reader;
     return this.resume();
   }
 
-  /** Continues the flow to a reader that has paused it. */
+  /** Continues after the reader has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Puts back bytes from a reader that now returns false, for the next reader. */
+  /** Takes back bytes from a reader that now returns false, so that the next reader receives them. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
@@ -87,7 +91,7 @@ export class StreamedBody {
     this.#pauseIfFull();
   }
 
-  /** Discards the unread parts. Has no effect after the end. */
+  /** Discards the unread parts. Has no effect after the body has ended. */
   destroy(reason?: UpstreamFailure): void {
     if (this.#isClosed) return;
     this.#failure ??= reason ?? new UpstreamFailure('aborted');
@@ -97,12 +101,15 @@ export class StreamedBody {
     this.#close();
   }
 
-  /** Sets the function that sees each part before the reader. */
+  /** Sets a function that receives each part before the reader does. */
   onPart(listener: (bytes: Buffer) => void): void {
     this.#onPart = listener;
   }
 
-  /** Adds a function that is called once, before `end` of the reader, when the body has been read or destroyed. */
+  /**
+   * Adds a function that is called once, when the body has been read or destroyed. It is called before the reader's
+   * `end`.
+   */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);
     else this.#listeners.push(listener);

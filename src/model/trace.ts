@@ -3,7 +3,8 @@ import type { Decision } from './requirement.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check: `refused` only if it is enforced, `failed` if the check itself failed and decided nothing.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself failed
+ * and made no decision.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -19,7 +20,7 @@ export interface AuthenticationTrace extends CheckVerdict {
 /** How the cache handled this request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** Why the request was forwarded or bypassed the cache, or which rule allowed a stale response. */
+  /** The reason why the request was forwarded or bypassed the cache, or the rule that allowed a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
@@ -27,9 +28,9 @@ export interface CacheTrace {
 
 /** The exchange with the upstream, if there was one. */
 interface UpstreamTrace {
-  /** The upstream's own status; undefined if the transport failed. */
+  /** The status that the upstream sent. Undefined if the transport failed. */
   readonly status: number | undefined;
-  /** The shape of an error response, or how the transport failed. */
+  /** The format of an error response, or the way in which the transport failed. */
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
@@ -39,7 +40,7 @@ interface UpstreamTrace {
   readonly requestId?: string | undefined;
 }
 
-/** The reason for refusing a response that is an error with the status of a success. */
+/** The reason for refusing a response that contains an error but has a success status. */
 export const ERROR_INSIDE = 'error inside';
 
 /** The verdict of response validation. */
@@ -48,8 +49,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of what happened to one request, with one property per stage, written by that stage only. Logs, metrics,
- * the ledger and reports read nothing else.
+ * The record of what happened to one request. Each stage writes its own property. Logs, metrics, the ledger and reports
+ * do not read anything else.
  */
 export interface Trace {
   readonly requestId: string;
@@ -58,15 +59,15 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The target as received; undefined if the gateway made the request itself. It may contain personal data, so
-   * only the access log reads it, and writes only its shape.
+   * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
+   * data, only the access log reads it, and it writes only the structure.
    */
   readonly target: string | undefined;
-  /** The operation's id; undefined for undocumented paths. */
+  /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
-  /** The name of the principal, for logs that may show it; elsewhere a tag replaces it. */
+  /** The name of the principal. It appears only in logs that may contain names. Elsewhere, a tag replaces it. */
   caller?: string | undefined;
-  /** How the request was forwarded: by its plan or by passthrough; undefined if it was not forwarded. */
+  /** The way in which the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
   authentication?: AuthenticationTrace | undefined;
   undocumented?: CheckVerdict | undefined;
@@ -76,25 +77,25 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   responses?: ResponseTrace | undefined;
-  /** What the scan of the response's bytes returned; undefined if they were not scanned. */
+  /** The result of scanning the bytes of the response. Undefined if they were not scanned. */
   scan?: 'valid' | 'closer' | undefined;
-  /** True for work that no client is waiting for: a refresh or a comparison. */
+  /** True for background work (a refresh or a comparison), for which no client is waiting. */
   background?: boolean | undefined;
   /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
   /** Names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
-  /** The code of the error reply, if the error was Portico's own. */
+  /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;
-  /** The cause of an internal error or of a failed check; only for the log. */
+  /** The cause of an internal error or of a failed check. It is used only in the log. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
-  /** The status of the reply; 0 if the client disconnected first or Portico broke the connection on purpose. */
+  /** The status of the reply. 0 if the client disconnected first or Portico closed the connection deliberately. */
   status?: number | undefined;
-  /** Bytes of the body sent to the client. */
+  /** The number of body bytes sent to the client. */
   bytes?: number | undefined;
-  /** Seconds from the first byte of the request to the end of the reply. */
+  /** The time from the first byte of the request to the end of the reply, in seconds. */
   seconds?: number | undefined;
 }
 
@@ -103,7 +104,7 @@ export function createTrace(
   start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'> & Partial<Pick<Trace, 'target'>>,
 ): Trace {
   const { requestId, traceparent, method, startedAt, target } = start;
-  // All properties exist from the start, so that all traces share one hidden class.
+  // All properties are set here, so that all traces share one hidden class.
   return {
     requestId,
     traceparent,
@@ -134,14 +135,14 @@ export function createTrace(
   };
 }
 
-/** Returns the verdict of a check that found these violations at this level. */
+/** Returns the verdict of a check with this level that found these violations. */
 export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check that failed at this level because of an internal error. */
+/** Returns the verdict of a check with this level that failed because of an internal error. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }

@@ -1,8 +1,8 @@
-/** How an exchange with the upstream failed without a response (rules, 8, last row). */
+/** The ways in which an exchange with the upstream can end without a response (rules, 8, last row). */
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 
-/** A failed exchange with the upstream; `retryAfterSeconds` is set if waiting may help. */
+/** A failed exchange with the upstream. `retryAfterSeconds` is set if a retry may succeed later. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
@@ -15,7 +15,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** A credential probe to which the upstream responded with a server error. */
+/** The upstream responded to a credential probe with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 

@@ -13,31 +13,33 @@ export const VIOLATION_CATEGORIES = [
   'permission-mismatch',
 ] as const;
 
-/** The name of a category of violations. */
+/** The name of a violation category. */
 export type ViolationCategory = (typeof VIOLATION_CATEGORIES)[number];
 
 /** The part of a message in which a violation was found. */
 export type ViolationLocation = 'path' | 'query' | 'header' | 'body' | 'status' | 'method';
 
-/** One difference between a message and the contract; never contains a value from the message. */
+/** One difference between a message and the contract. It never contains a value from the message. */
 export interface Violation {
-  /** The check that found it; `upstream` for failed exchanges that no check reported. */
+  /** The check that found the violation, or `upstream` for a failed exchange that no check reported. */
   readonly check: CheckName | 'upstream';
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
-  /** A parameter's name, or a JSON pointer into the body (`/list/0/id`); empty for the whole message part. */
+  /**
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty for the whole part of the message.
+   */
   readonly at: string;
   /** The schema keyword or the name of the rule that was violated. */
   readonly keyword: string;
-  /** The JSON pointer of the keyword in the generated schema; empty for rules in code. */
+  /** The JSON pointer of the keyword in the generated schema. Empty for rules that are implemented in code. */
   readonly schemaPath: string;
-  /** One sentence that contains no value from the message. */
+  /** A description in one sentence, without any value from the message. */
   readonly message: string;
-  /** A name that the sender may have meant. */
+  /** The name that the sender probably meant. */
   readonly suggestion?: string;
-  /** A description of the observed value that does not show it: type, length or form. */
+  /** A description of the value that does not reveal it: its type, its length or its form. */
   readonly found?: string;
-  /** Set for differences of the shadow contract: what it would newly refuse, or newly accept. */
+  /** Set for differences that the shadow contract has found: violations that it would newly refuse or newly accept. */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }

@@ -5,19 +5,19 @@ import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** The counts in the response of a list. */
+/** The counts in a list response. */
 interface LearnedList {
   readonly pageCount: unknown;
   readonly totalCount: unknown;
 }
 
-/** Page counts learned from responses, by the cache key without `page` (rules, 5). */
+/** Page counts that were learned from responses. The keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
-  /** Returns the learned count, unless it is too old or one of its tags was dropped. */
+  /** Returns the learned count, unless it is too old or one of its tags has been dropped. */
   learned(key: string): number | undefined;
-  /** Returns the current generation; read it before the upstream is requested and pass it to `learn`. */
+  /** Returns the current generation. Call it before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
-  /** Stores a count, unless the list is empty or one of the tags was dropped since `generation`. */
+  /** Stores a count, unless the list is empty or one of the tags has been dropped since `generation`. */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
   /** Drops every count with one of the tags. */
   drop(tags: Iterable<string>): void;
@@ -29,11 +29,11 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation in which no tag had moved. */
+  /** The latest generation in which none of the tags had changed. */
   generation: number;
 }
 
-/** Creates an empty store. */
+/** Creates an empty store of page counts. */
 export function createPageCounts(
   options: Pick<PagingOptions, 'maxAgeSeconds' | 'maxEntries'>,
   clock: Clock,
@@ -82,20 +82,20 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The page to request from the upstream; an undefined size means the upstream's default. */
+/** The page to request from the upstream. If the size is undefined, the upstream uses its default. */
 interface EffectivePage {
   readonly page: number;
   readonly pageSize: number | undefined;
 }
 
-/** A page within its bounds, or the reason for refusing it. */
+/** A page within its bounds, or the reason why the page is refused. */
 export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the upstream is requested (rules, 5). A learned page count may be one page
- * behind, so only pages beyond it plus one are refused, which is never the first page. In lists that begin at 0, the
- * count is compared with the page number too: the page after the last is left to the upstream.
+ * Checks a page against its bounds before the request is sent upstream (rules, 5). Because a list may have gained a
+ * page since its count was learned, only pages after the next one are refused. The first page is never refused. The
+ * same comparison is used for lists that begin at 0, so the upstream decides about the page after their last one.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */
@@ -129,9 +129,12 @@ function isInteger(value: number, minimum: number): boolean {
   return Number.isSafeInteger(value) && value >= minimum;
 }
 
-/** The requested page and the counts in the response; these fields may be missing or of any type. */
+/** The requested page and the counts in the response. The counts can be missing or of any type. */
 export interface ReturnedPage {
-  /** The requested number, not the one in the response: some servers return the last page instead. */
+  /**
+   * The number that was requested. The number in the response can differ, because some servers return the last page
+   * instead.
+   */
   readonly page: number;
   readonly pageCount: unknown;
   readonly totalCount: unknown;
@@ -139,8 +142,8 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page beyond the response's own page count, or undefined; empty lists and the first page are
- * never refused (rules, 5).
+ * Returns the refusal of a page that is past the page count in the response, or undefined. Empty lists and first pages
+ * are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;
@@ -148,7 +151,7 @@ export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: Retu
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** The refusal of a page: the error code, a message with the requested and the allowed value, and the parameter. */
+/** The refusal of a page: the error code, the parameter, and a message with the requested value and the allowed one. */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;
@@ -161,7 +164,7 @@ export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRef
   return { code, message, detail: { in: 'query', name, message } };
 }
 
-/** Creates the refusal of a page beyond the list's `pageCount`. */
+/** Creates the refusal of a page that is past the `pageCount` of the list. */
 function beyondLastPage(page: number, pageCount: number): PageRefusal {
   return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

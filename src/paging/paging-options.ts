@@ -1,10 +1,10 @@
-/** The configuration key `pageBounds:` with every default filled in. */
+/** The options under the configuration key `pageBounds:`, with all defaults filled in. */
 export interface PagingOptions {
-  /** The largest `pageSize` that may be requested. */
+  /** The largest `pageSize` that a client may request. */
   readonly maxPageSize: number;
-  /** Seconds for which a learned page count is used. */
+  /** The time for which a learned page count is used, in seconds. */
   readonly maxAgeSeconds: number;
-  /** The largest number of stored page counts. */
+  /** The maximum number of stored page counts. */
   readonly maxEntries: number;
 }
 
@@ -13,10 +13,10 @@ export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
 
-/** The defaults. */
+/** The default of every option. */
 export const DEFAULT_PAGING_OPTIONS: PagingOptions = { maxPageSize: 100, maxAgeSeconds: 300, maxEntries: 10_000 };
 
-/** Fills in the defaults; an operation's own maximum overrides the global one. */
+/** Fills in the defaults. An operation's own maximum overrides the global one. */
 export function toPagingOptions(
   config: Partial<PagingOptions> = {},
   operation: OperationPagingConfig = {},

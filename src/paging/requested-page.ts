@@ -1,13 +1,13 @@
 import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
-/** The page and the list that a request asks for; determined once per target. */
+/** The page and the list that a request asks for. They are determined once per target. */
 export interface RequestedPage {
-  /** Undefined if the parameter is absent or unreadable. */
+  /** Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   /** The refusals for values of `page` and `pageSize` that cannot be checked against their bounds. */
   readonly unreadable: readonly PageRefusal[];
-  /** The target without its page, under which the page count is learned. */
+  /** The target without its page. The page count is learned under this key. */
   readonly listTarget: string;
 }
 
@@ -28,8 +28,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The check `requests` reports them, but if it does not refuse
- * them, they must not bypass the page bounds. Values that are not integers have no bounds.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports such values. If it does not
+ * refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
@@ -37,19 +37,20 @@ function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): read
   return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
 }
 
-/** The facts that decide the canonical form of a target. */
+/** The facts that determine the canonical form of a target. */
 export interface CanonicalPage {
-  /** The requested page; undefined if absent. */
+  /** The requested page. Undefined if it is absent. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly firstPage: number;
-  /** The page size that an absent `pageSize` means in this deployment; undefined if unknown. */
+  /** The page size that this deployment uses if `pageSize` is absent. Undefined if it is unknown. */
   readonly knownDefaultPageSize: number | undefined;
 }
 
 /**
- * Returns the exact target to send upstream, in the client's own encoding and order. Empty pieces, a `page` that is the
- * first one and a `pageSize` that is the known default are removed, so that equal requests share a stored response.
+ * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters are removed, and
+ * so are a `page` that selects the first page and a `pageSize` that is the known default, so that equal requests share
+ * a stored response.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);
@@ -68,7 +69,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, requ
   );
 }
 
-/** Returns a target without its `page`, under which a page count is learned. */
+/** Returns a target without its `page`. The result is the key for the page count. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;
@@ -86,7 +87,7 @@ function join(path: string, pieces: readonly string[]): string {
   return pieces.length === 0 ? path : `${path}?${pieces.join('&')}`;
 }
 
-// A repeated parameter is ambiguous: it is forwarded unchanged.
+// A repeated parameter is ambiguous, so it is forwarded unchanged.
 function isSingle(pieces: readonly string[], name: string): boolean {
   return pieces.filter((piece) => nameOf(piece) === name).length === 1;
 }

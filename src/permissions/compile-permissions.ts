@@ -21,37 +21,37 @@ export interface PermissionsParts {
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
   readonly verifier: 'file' | 'upstream';
-  /** Other requirements that will be compiled later (undocumented paths, comment options). */
+  /** Other requirements that will be compiled later: those of undocumented paths and comment options. */
   readonly further?: readonly Requirement[];
   /** The requirement for reading private fields of comments. */
   readonly privateFields?: Requirement;
 }
 
-/** A role or an account with its grants, for tables. */
+/** A role or an account with its grants, for use in tables. */
 interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;
   readonly grants: Grants;
 }
 
-/** The permission rules, compiled. */
+/** The compiled permission rules. */
 export interface Permissions {
   /**
-   * Returns the grants of a caller. `level` is that of the check `permissions`, by default `enforce`. At the
-   * `enforce` level, an unverified caller has the grants of an anonymous one, so that a claimed name never grants more
-   * access than no name (rules, 2).
+   * Returns the grants of a caller. `level` is the level of the `permissions` check, `enforce` by default. At this
+   * level, unverified callers have the same grants as anonymous callers, so that claiming a name never gives more
+   * access (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
-  /** Throws RangeError for an operation that was not compiled. */
+  /** Returns the compiled requirement of an operation. Throws `RangeError` if the operation was not compiled. */
   requirementOf(operationId: string): CompiledRequirement;
-  /** Throws RangeError if the requirement contains an undeclared term. */
+  /** Compiles a requirement. Throws `RangeError` if it contains an undeclared term. */
   compile(requirement: Requirement | undefined): CompiledRequirement;
-  /** Returns true if the caller may read `visibility` and `recipients`. For delegated callers the upstream decides. */
+  /** Returns whether the caller may read `visibility` and `recipients`. For delegated callers, the upstream decides. */
   mayReadPrivateFields(grants: Grants): boolean;
   readonly subjects: readonly Subject[];
 }
 
-/** Compiles roles, accounts and requirements to bit sets. */
+/** Compiles roles, accounts and requirements into bit sets. */
 export function compilePermissions(parts: PermissionsParts): Permissions {
   const { roles, operations, unmapped, privateFields = PRIVATE_FIELDS_REQUIREMENT } = parts;
   const vocabulary = createVocabulary([...declaredTerms(parts), ...termsOf(privateFields)]);
@@ -142,14 +142,14 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   ],
 };
 
-/** A role with everything that it inherits. */
+/** A role together with everything that it inherits. */
 interface ResolvedRole {
-  /** The role itself first, then the roles that it inherits, without duplicates. */
+  /** The role itself, followed by the roles that it inherits, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];
 }
 
-/** Follows the inheritance of a role. Unknown names are ignored, and cycles are followed only once. */
+/** Resolves the inheritance of a role. Ignores unknown names and follows each cycle only once. */
 export function resolveRole(roles: ReadonlyMap<string, Role>, name: string): ResolvedRole {
   const names = new Set<string>();
   const permissions = new Set<string>();

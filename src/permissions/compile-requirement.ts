@@ -20,7 +20,7 @@ interface Way {
   readonly own: boolean;
 }
 
-/** Compiles a requirement to its alternatives. An undefined requirement is always met. */
+/** Compiles a requirement into its alternatives. An undefined requirement is always met. */
 export function compileRequirement(requirement: Requirement | undefined, vocabulary: Vocabulary): CompiledRequirement {
   const ways = requirement === undefined ? [{ indices: [], own: false }] : waysOf(requirement, vocabulary);
   const alternatives = ways.map(({ indices, own }): Alternative => {
@@ -32,7 +32,7 @@ export function compileRequirement(requirement: Requirement | undefined, vocabul
   };
 }
 
-/** Returns true if every caller meets the requirement. */
+/** Returns whether every caller meets the requirement. */
 export function requiresNothing({ alternatives }: CompiledRequirement): boolean {
   return alternatives.some(({ bits, own }) => !own && membersOf(bits).length === 0);
 }
@@ -58,7 +58,10 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
-/** Returns true if `other` makes `one` redundant: all callers who meet `one` meet `other`. If two are equal, the first one remains. */
+/**
+ * Returns whether `other` makes `one` redundant, because all callers who meet `one` also meet `other`. Of two equal
+ * alternatives, only the second is redundant.
+ */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;
   const equal = other.own === one.own && containsAll(other.bits, one.bits);

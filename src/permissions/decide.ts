@@ -2,16 +2,19 @@ import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Decision } from '../model/requirement.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
-/** Whether the caller owns the node of a request. `not-checked`, before the lookup, has the same effect as `unknown`. */
+/**
+ * Whether the caller owns the node of a request. `not-checked` is used before the lookup and has the same effect as
+ * `unknown`.
+ */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
-/** What is missing for a caller without an account if `unmapped` is `deny`. */
+/** The missing requirement that is reported for a caller without an account if `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** What is missing for a caller who is not the author of the node. */
+/** The missing requirement that is reported for a caller who is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
-/** Decides whether grants meet a requirement. Ownership is considered only if it would change the verdict. */
+/** Decides whether grants meet a requirement. Ownership is considered only if it can change the verdict. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
   if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
   if (requiresNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
@@ -29,8 +32,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns what is missing, starting with the alternative that lacks the least. Alternatives for own nodes are omitted for
- * nodes of other authors, unless there are no other alternatives.
+ * Returns what is missing, starting with the alternative that lacks the least. If the node has another author,
+ * alternatives that require ownership are omitted, unless there are no others.
  */
 function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');
@@ -41,9 +44,9 @@ function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, owne
   return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
 }
 
-/** The compiled grants of a caller. Callers with equal grants share them, so they must not be changed. */
+/** The compiled grants of a caller. Callers with equal grants share one object, so it must not be changed. */
 export interface Grants {
-  /** Permissions, groups and flags as bits. */
+  /** The permissions, groups and flags, as bits. */
   readonly bits: BitSet;
   /** The roles, including inherited ones. */
   readonly roles: readonly string[];
@@ -51,6 +54,6 @@ export interface Grants {
   readonly delegated: boolean;
   /** True if a verified caller has no account in the roles file and `unmapped` is `deny`. */
   readonly denied: boolean;
-  /** A stable text that is the same for callers with equal grants; undefined if the grants are unknown. */
+  /** A stable text that is the same for all callers with equal grants. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

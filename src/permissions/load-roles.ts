@@ -5,7 +5,10 @@ import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { RolesFile } from './roles-file.ts';
 
-/** Parses and checks a roles file. Throws StartFault with all errors in it. `catalogue` contains the names in the contract. */
+/**
+ * Parses and checks a roles file. Throws a `StartFault` that contains all errors in the file. `catalogue` contains the
+ * names in the contract.
+ */
 export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
   const parsed = parseRolesText(text, source);
   const faults: readonly Fault[] = parsed.raw ? checkRoles(parsed.raw, source, catalogue) : parsed.faults;
@@ -26,14 +29,14 @@ function toRolesFile(raw: RawRoles, source: string): RolesFile {
   };
 }
 
-/** All names in the contract and the configuration. */
+/** The names in the contract and the configuration that roles and accounts may use. */
 interface Catalogue {
   readonly permissions: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
 }
 
-/** Returns the errors in a roles file that matches the schema: unknown names, cycles and duplicate accounts. */
+/** Returns the errors in a roles file that the schema cannot detect: unknown names, cycles and duplicate accounts. */
 function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
   const faults: Fault[] = [];
   const roleNames = Object.keys(raw.roles);
@@ -79,7 +82,7 @@ function expectUnmapped(unmapped: string, roleNames: readonly string[], source: 
 
 type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
 
-/** Returns each inheritance cycle once, as its roles with the first one repeated at the end. */
+/** Returns each inheritance cycle once, as a list of roles that ends with the first role again. */
 function inheritanceCycles(roles: Inheritance): string[][] {
   const parents = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();
@@ -98,7 +101,7 @@ function inheritanceCycles(roles: Inheritance): string[][] {
   return [...cycles.values()];
 }
 
-/** The data of a roles file that matches the schema. */
+/** The data of a roles file that is valid according to the schema. */
 interface RawRoles {
   readonly unmapped?: string;
   readonly groups?: readonly string[];
@@ -121,7 +124,10 @@ type ParsedRoles =
   | { readonly raw: RawRoles; readonly faults: readonly [] }
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 
-/** Parses YAML and validates it with the schema. Messages never quote the text, because it contains password hashes. */
+/**
+ * Parses YAML and validates it with the schema. Error messages never quote the text, because it contains password
+ * hashes.
+ */
 function parseRolesText(text: string, source: string): ParsedRoles {
   const document = parseDocument(text);
   const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
@@ -138,8 +144,8 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // Compiled here, because the file is read only at startup. The schema is not validated here, because compiling the
-  // meta-schema takes longer; a test validates it.
+  // The schema is compiled here, because the file is read only at startup. The schema itself is validated by a test,
+  // because compiling the meta-schema at startup would take too long.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
     rolesFileSchema,

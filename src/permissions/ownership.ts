@@ -4,16 +4,22 @@ import { valueAt } from '../lib/json-pointer.ts';
 import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
-/** Requests a node's author from the upstream with the caller's credential; returns undefined if it is not available. */
+/**
+ * Requests a node's author from the upstream with the caller's credential. Returns undefined if the author is not
+ * available.
+ */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** Caches the authors of nodes from valid responses and from the configured lookup. */
+/** Caches the authors of nodes. They come from valid responses and from the configured lookup. */
 export interface Ownership {
-  /** Stores the author from a valid response. Ids are text, because they have 64 bits. */
+  /** Stores an author from a valid response. Ids are texts, because they have 64 bits. */
   learn(nodeId: string, authorName: string): void;
-  /** Returns the author if it is cached. */
+  /** Returns the author of a node if it is cached. */
   authorOf(nodeId: string): string | undefined;
-  /** Returns whether the caller is the author, after a lookup if necessary. A failed lookup results in `unknown`. */
+  /**
+   * Returns whether the caller is the author of a node. Sends a lookup if necessary. If the lookup fails, the result is
+   * `unknown`.
+   */
   of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
 }
 
@@ -23,7 +29,7 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 
   const learn = (nodeId: string, name: string) => {
     const known = authors.get(nodeId);
-    // Most nodes of a page are already known. Inserting each again would take longer than validating the page.
+    // Most nodes on a page are already known. Inserting each of them again would take longer than validating the page.
     if (known?.name === name) known.learnedAt = clock();
     else authors.set(nodeId, { name, learnedAt: clock() });
   };
@@ -42,28 +48,30 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
     authorOf,
     async of(principal, nodeId) {
       const remembered = authorOf(nodeId);
-      // Only a verified caller's name can be compared with the author.
+      // Only the name of a verified caller can be compared with the author's.
       const needsLookUp = remembered === undefined && principal.kind === 'verified';
       return ownershipOf(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
     },
   };
 }
 
-/** Returns whether a caller is an author; `unknown` if the author is unknown or the caller unverified. */
+/**
+ * Returns whether a caller is an author. The result is `unknown` if the author is unknown or the caller is unverified.
+ */
 export function ownershipOf(
   { kind, name }: Pick<Principal, 'kind' | 'name'>,
   author: string | undefined,
 ): 'own' | 'other' | 'unknown' {
   if (kind === 'anonymous') return 'other';
-  // A claimed name may be false.
+  // The name of an unverified caller may be false.
   if (kind === 'unverified' || author === undefined) return 'unknown';
   return author === name ? 'own' : 'other';
 }
 
-/** Fetches a target with the caller's credential; returns the JSON of a successful response, otherwise undefined. */
+/** Fetches a target with the caller's credential. Returns the JSON of a successful response, otherwise undefined. */
 type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
-/** Creates the configured lookup of a node's author; returns undefined if none is configured. */
+/** Creates the configured lookup of a node's author. Returns undefined if no lookup is configured. */
 export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {
   const { lookup, authorPointer } = options;
   if (lookup === undefined) return undefined;

@@ -2,10 +2,13 @@ import type { Operation } from '../model/operation.ts';
 import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
-/** The access of a role or account to an operation; `own` means own nodes only, and `delegated` means that the upstream decides. */
+/**
+ * The access of a role or account to an operation. `own` means that access is limited to the caller's own nodes, and
+ * `delegated` means that the upstream decides.
+ */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
-/** One operation with one cell per role and account, in the order of `subjects`. */
+/** One row of the matrix: an operation with one cell for each role and account, in the order of `subjects`. */
 interface MatrixRow {
   readonly operation: string;
   readonly method: string;
@@ -19,7 +22,7 @@ export interface PermissionMatrix {
   readonly rows: readonly MatrixRow[];
 }
 
-/** Decides each operation for each single role and each account. */
+/** Decides each operation for every role alone and for every account. */
 export function permissionMatrix(
   permissions: Permissions,
   operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[],
@@ -39,7 +42,7 @@ export function permissionMatrix(
 
 const MARKS: Readonly<Record<MatrixCell, string>> = { allowed: 'yes', own: 'own', denied: '-', delegated: 'upstream' };
 
-/** Formats the matrix as two text tables: roles, then accounts. */
+/** Formats the matrix as two text tables, one for roles and one for accounts. */
 export function formatPermissionMatrix(matrix: PermissionMatrix): string {
   return [formatTable('role', 'Roles', matrix), formatTable('account', 'Accounts', matrix)].join('\n\n');
 }

@@ -1,22 +1,24 @@
-/** The configuration key `roles:` with every default filled in. */
+/** The options under the configuration key `roles:`, with all defaults filled in. */
 export interface RolesOptions {
-  /** The roles file, relative to the configuration file. */
+  /** The path of the roles file, relative to the configuration file. */
   readonly file: string;
-  /** Overrides the roles file's policy for verified callers without an account. */
+  /** The policy for verified callers without an account. If set, it overrides the policy in the roles file. */
   readonly unmapped: string | undefined;
 }
 
-/** How the author of a node is found and cached. */
+/** Options for finding and caching the authors of nodes. */
 export interface OwnershipOptions {
-  /** Path template of the lookup below the base address, with `{nodeId}`; undefined if there is no lookup. */
+  /**
+   * The path template of the lookup, relative to the base address, with `{nodeId}`. Undefined if there is no lookup.
+   */
   readonly lookup: string | undefined;
-  /** JSON pointer to the author's name in the response of the lookup. */
+  /** The JSON pointer to the author's name in the lookup response. */
   readonly authorPointer: string;
   readonly maxEntries: number;
   readonly maxAgeSeconds: number;
 }
 
-/** The configuration key `permissions:` with every default filled in. */
+/** The options under the configuration key `permissions:`, with all defaults filled in. */
 export interface PermissionsOptions {
   readonly ownership: OwnershipOptions;
 }

@@ -7,15 +7,15 @@ export interface Role {
   readonly permissions: readonly string[];
 }
 
-/** An account of the roles file: the roles, groups and flags of a verified name. */
+/** An account in the roles file: the roles, groups and flags of a verified name. */
 export interface Account {
   readonly name: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
-  /** True for the public accounts, which exist only on the embedded upstream. */
+  /** True for the demo accounts. Their passwords are public, and they exist only on the embedded upstream. */
   readonly demo: boolean;
-  /** An argon2id hash in PHC format; needed only by the verifier `file`. */
+  /** An argon2id hash in PHC format. Only the `file` verifier needs it. */
   readonly passwordHash: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Account {
 export interface RolesFile {
   /** The name of the file, for configuration errors. */
   readonly source: string;
-  /** `delegate`, `deny` or the name of a role; undefined for the default, which depends on the verifier. */
+  /** `delegate`, `deny` or the name of a role. Undefined for the default, which depends on the verifier. */
   readonly unmapped: string | undefined;
   readonly roles: ReadonlyMap<string, Role>;
   readonly accounts: readonly Account[];
@@ -50,8 +50,8 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the policy of the configuration, otherwise that of the roles file, otherwise the default of the verifier;
- * throws for an unknown role.
+ * Returns the policy in the configuration, otherwise the policy in the roles file, otherwise the verifier's default.
+ * Throws for an unknown role.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

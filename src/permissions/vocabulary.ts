@@ -8,13 +8,13 @@ export interface Term {
   readonly name: string;
 }
 
-/** Numbers all terms in rules and accounts, so that sets of terms are bit sets. */
+/** Assigns a number to each term in rules and accounts, so that a set of terms can be a bit set. */
 export interface Vocabulary {
   readonly terms: readonly Term[];
-  /** Throws RangeError for an undeclared term. */
+  /** Returns the number of a term. Throws `RangeError` for an undeclared term. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Returns a stable text for a set, independent of the other terms in the vocabulary. */
+  /** Returns a stable text for a set. It does not depend on the other terms in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 

@@ -1,4 +1,7 @@
-/** An error as logs show it: its origin, never its message, which may quote a request or response. */
+/**
+ * The description of an error in logs. It shows where the error comes from, but never its message, because a message
+ * may quote a request or response.
+ */
 interface CauseLine {
   readonly name: string;
   readonly code?: string;
@@ -10,12 +13,12 @@ interface CauseLine {
 const FRAMES = 8;
 const DEPTH = 3;
 
-/** Reduces an error and its causes to names, codes and stack frames. */
+/** Describes an error and its causes by their names, codes and stack frames. */
 export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '')
-    // A message of several lines could look like stack frames.
+    // A multi-line message could look like stack frames.
     .replace(error.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))

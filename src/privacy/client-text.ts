@@ -4,13 +4,16 @@ import { containsCredential } from './secret-text.ts';
 import { mayShow } from './shown-text.ts';
 
 const ID = /^[\w.:+/=-]{1,128}$/;
-/** The most common ids, accepted first: some of them contain groups of digits that look like a card number. */
+/**
+ * The most common form of ids. It is accepted before other forms are checked, because some ids contain groups of digits
+ * that look like a card number.
+ */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
 /**
- * Returns true for a request id that may be repeated in logs, in the ledger and upstream: short, plain, and without a
- * credential or personal data. Random text and long numbers are allowed, because ids contain them. A name in an id cannot
- * be distinguished from a word.
+ * Returns whether a request id may be repeated in logs, in the ledger and upstream. It must be short and plain, and it
+ * must not contain a credential or personal data. Random text and long numbers are allowed, because ids contain them. A
+ * person's name in an id cannot be distinguished from a word.
  */
 export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;
@@ -24,21 +27,22 @@ const MAX_NAME = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const SIZE = /^\d{1,5}x\d{1,5}$/;
 
-/** Returns an untrusted name if it is a plain identifier that may be shown, otherwise `?`. */
+/** Returns an untrusted name unchanged if it is a plain identifier that may be shown, otherwise `?`. */
 export function plainName(name: string): string {
   return name.length <= MAX_NAME ? rememberedName(name) : HIDDEN_NAME;
 }
 
 const MAX_REMEMBERED = 1_000;
 
-// A server has the same undocumented fields in every response, and checking a name takes longer than finding it.
+// A server usually sends the same undocumented fields in every response, and checking a name takes longer than looking
+// it up here.
 const rememberedName = boundedMemo(MAX_REMEMBERED, (name: string) =>
   (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
 );
 
 /**
- * Returns the name of a parameter if it is short and plain enough to be repeated to its sender, otherwise an empty
- * text.
+ * Returns the name of a parameter if it is short and plain enough to be shown to the client that sent it, otherwise an
+ * empty text.
  */
 export function plainParameter(name: string | undefined): string {
   return name !== undefined && /^[\w.-]{1,64}$/.test(name) && mayShow(name) ? name : '';
@@ -46,21 +50,21 @@ export function plainParameter(name: string | undefined): string {
 
 const FIELD_NAME = /^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
-/** Numbers that belong to the name of a standard. */
+/** Names of standards that contain numbers. */
 const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**
- * Returns true for text that looks like the name of a JSON field. A name that contains an e-mail address, an object id,
- * a token or a space is probably the key of a map, which may be personal data.
+ * Returns whether a text looks like the name of a JSON field. A name that contains an e-mail address, an object id, a
+ * token or a space is probably a key in a map, so it may be personal data.
  */
 export function isFieldName(name: string): boolean {
   if (!FIELD_NAME.test(name) || /\d{3}/.test(name.replace(METHODS, ''))) return false;
-  // Random text alternates often between letters and digits; `48x48` and `sha256` do not.
+  // Random text often alternates between letters and digits. Names such as `48x48` and `sha256` do not.
   const changes = name.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name) && mayShow(name);
 }
 
-/** Returns true for a plain word that is not a token, such as a value of an enum. */
+/** Returns whether a text is a plain word, such as an enum value, and not a token. */
 export function isWord(text: string): boolean {
   return /^[A-Za-z][A-Za-z_-]{0,31}$/.test(text) && mayShow(text);
 }

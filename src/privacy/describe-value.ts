@@ -1,12 +1,12 @@
-/** How much of a value a description may reveal. */
+/** The details that the description of a value may reveal. */
 interface DescriptionDetail {
-  /** True to describe the form of a text (a date, an address) as well as its length. */
+  /** True if the form of a text (such as a date or an address) is described in addition to its length. */
   readonly form: boolean;
-  /** True to repeat a text that is one plain word. */
+  /** True if a text that is one plain word is repeated. */
   readonly word: boolean;
 }
 
-/** Reveals only the type and the size of a value. */
+/** Only the type and the size of a value are revealed. */
 export const SIZE_ONLY: DescriptionDetail = { form: false, word: false };
 
 const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
@@ -20,7 +20,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The form is recognized from the beginning, so that a long text costs no more than a short one.
+// Only the beginning of a text is matched, so that a long text does not take longer than a short one.
 const MAX_MATCHED = 300;
 
 /** Describes a JSON value without showing it: its type, its size and, if allowed, its form. */

@@ -3,7 +3,7 @@ import { mayShow } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Segments that belong to this kind of server; any other word may be a person's name. */
+/** Path segments that belong to this kind of server. Any other word could be a person's name. */
 const WORDS: ReadonlySet<string> = new Set(
   `services action actions answer answers article articles attachment attachments auth avatar badge cancelwiki comment
   comments container content execution expertise favorite followers gdpr getByUsername group groups idea ideacomment ideas
@@ -14,8 +14,8 @@ const WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the shape of an undocumented path for logs: words of this API are shown, every other segment (ids, names,
- * addresses) becomes `{}`, the query is removed and the length is bounded.
+ * Returns the structure of an undocumented path for logs. Words of this API are shown, and every other segment (an id,
+ * a name or an address) becomes `{}`. The query is removed, and the length is limited.
  */
 export function safePath(target: string): string {
   const query = target.indexOf('?');
@@ -39,8 +39,8 @@ const SAFE_SEGMENT = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
- * Returns a violation's place without text that a caller may have supplied: indices and ids become `*`, segments that
- * are not plain names or look like an address or a token become `?`, and the length is bounded.
+ * Returns the place of a violation without text that could come from a caller. Indices and ids become `*`. Segments
+ * that are not plain names, or that look like an address or a token, become `?`. The length is limited.
  */
 export function placeText(at: string): string {
   const place = at

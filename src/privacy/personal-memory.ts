@@ -1,11 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Recognizes values of personal fields for the lifetime of the process, without storing them. */
+/**
+ * Recognizes values that have occurred in personal fields since the process started. The values themselves are not
+ * stored.
+ */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
-   * Returns true for a value of a personal field and for text made of words of such values: `Jana` and `jana_novak` of
-   * Jana Novák.
+   * Returns whether a text is the value of a personal field or consists of words from such values. For example, `Jana`
+   * and `jana_novak` match Jana Novák.
    */
   readonly contains: (text: string) => boolean;
 }
@@ -14,11 +17,11 @@ const MAX_TEXTS = 40_000;
 const MAX_RECENT = 500;
 const LONGEST = 200;
 
-/** Creates a memory of keyed hashes; the key never leaves the process. */
+/** Creates a memory of keyed hashes. The key never leaves the process. */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
   const hashes = new Set<string>();
-  // The same few people appear on most pages: their values are hashed once.
+  // The same few people appear on most pages, so their values are hashed only once.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const add = (text: string) => {
@@ -42,12 +45,15 @@ export function createPersonalMemory(): PersonalMemory {
   };
 }
 
-/** A text with more words is a sentence, and its words are not specific to a person. */
+/** A text with more words is a sentence. Its words do not identify a person. */
 const MAX_WORDS = 5;
 
-/** Returns the words of a person's name in any notation: with accents, as an address, in camel case or snake case. */
+/**
+ * Returns the words of a person's name, which may be written with accents, as an address, in camel case or in snake
+ * case.
+ */
 export function wordsOf(text: string): readonly string[] {
-  // The words in the URL of a page or a picture belong to the server.
+  // The URL of a page or picture contains words of the server rather than of a person.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

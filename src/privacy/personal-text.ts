@@ -1,12 +1,13 @@
 /**
- * The forms of personal data: e-mail and IP addresses, telephone, card and account numbers. This is the only such list. Every
- * expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This is the only list
+ * of them. Every expression looks ahead a limited number of characters, so that matching a long text cannot be slow.
  */
 const PERSONAL = [
-  // An e-mail address, plain or encoded; quoted-printable text writes `=40` for `@`.
+  // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
   /[^\s@/](?:@|%(?:25)*40)[^\s@/]/i,
   /[\w.+-]=40[\w-]/i,
-  // IPv4 with at least one group of two digits, unlike most version numbers; IPv6.
+  // An IPv4 address with at least one group of two or more digits, which most version numbers do not have. An IPv6
+  // address.
   /(?<!\d)(?=(?:\d[-_.])*\d\d)\d{1,3}(?:[-_.]\d{1,3}){3}(?!\d)/,
   /(?<![\da-z])[\da-f]{0,4}(?::[\da-f]{0,4}){3,7}(?![\da-z])|::/i,
   // Telephone numbers with a country code, and numbers that follow a word such as `phone` or `iban`.
@@ -18,22 +19,22 @@ const PERSONAL = [
   /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?:[A-Z]{0,4}\d{10,26}|(?:[-._:/+= ][A-Z\d]{4}){3,7})(?![A-Za-z\d])/,
 ];
 
-/** Nine or more digits, also in groups: no name in a contract has this many. */
+/** Nine or more digits, which may be in groups. Names in contracts do not have as many. */
 const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
-/** IPv4, including addresses whose groups are all single digits. */
+/** Four groups of digits, including IPv4 addresses whose groups all have one digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
-/** Returns true for text that contains an e-mail or IP address, or a telephone, card or account number. */
+/** Returns whether a text contains an e-mail or IP address, or a telephone, card or account number. */
 export function containsPersonalData(text: string): boolean {
   return PERSONAL.some((form) => form.test(text));
 }
 
-/** Returns true for text that contains a number long enough to identify a person. */
+/** Returns whether a text contains a number that is long enough to identify a person. */
 export function containsLongNumber(text: string): boolean {
   return LONG_NUMBER.test(text);
 }
 
-/** Returns true for text that contains four numbers like an IPv4 address; it may also be a version number. */
+/** Returns whether a text contains four numbers like an IPv4 address. They may also be a version number. */
 export function containsFourNumbers(text: string): boolean {
   return SHORT_MACHINE.test(text);
 }
@@ -68,7 +69,7 @@ const BY_NAME: readonly (readonly [PersonalMark, RegExp])[] = [
   ['phone', /phone|mobile|^fax$/],
 ];
 
-/** Returns the kind of personal data that a field name suggests, or undefined. */
+/** Returns the kind of personal data that the name of a field suggests, or undefined. */
 export function personalName(name: string): PersonalMark | undefined {
   const lower = name.toLowerCase();
   return BY_NAME.find(([, pattern]) => pattern.test(lower))?.[0];

@@ -1,9 +1,10 @@
 /**
- * The forms of credentials: keys, tokens and passwords, including the key prefixes of common services. This is the only
- * such list. Every expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes of common services. This is the only
+ * list of them. Every expression looks ahead a limited number of characters, so that matching a long text cannot be
+ * slow.
  */
 const CREDENTIALS = [
-  // A JSON Web Token: Base64 of `{"` (RFC 7519, 3.1).
+  // A JSON Web Token, which begins with `{"` in Base64 (RFC 7519, 3.1).
   /eyJ[\w-]{8}/,
   /(?<![A-Za-z\d])(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[a-z]|whsec|npm|shpat|dop_v1|A[KS]IA)[-_]?[\w-]{12}/,
   /(?<![A-Za-z\d])(?:AIza[\w-]{20}|ya29\.[\w-]{8}|SG\.[\w-]{6,}\.[\w-]{6})/,
@@ -11,7 +12,7 @@ const CREDENTIALS = [
   /\b(?:basic|bearer)\s+[\w+/=.~-]{6}/i,
 ];
 
-/** Hexadecimal texts as long as hashes, keys and UUIDs. */
+/** Hexadecimal texts that are as long as hashes, keys and UUIDs. */
 const HEXADECIMAL = [
   /(?<![\da-z])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\da-z])/i,
   /[\da-f]{24}/i,
@@ -23,19 +24,22 @@ const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
- * Returns true for text that contains a key, a token, a password or, in Base64, a name with a password or an e-mail
- * address.
+ * Returns whether a text contains a key, a token or a password, or Base64 text with a name and password or an e-mail
+ * address in it.
  */
 export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
 }
 
-/** Returns true for text that contains generated random text: hexadecimal digits, or a word of random letters. */
+/** Returns whether a text contains generated random text: hexadecimal digits, or a word of random letters. */
 export function containsRandomText(text: string): boolean {
   return HEXADECIMAL.some((form) => form.test(text)) || text.split(/[^\w-]+/).some(looksRandom);
 }
 
-/** Random Base64 text rarely decodes to printable characters only, so false positives are rare. */
+/**
+ * Returns whether a Base64 text contains a credential or an e-mail address. Random Base64 text rarely decodes to
+ * printable characters only, so false positives are rare.
+ */
 function hidesCredential(text: string): boolean {
   const inside = Buffer.from(text, 'base64').toString('utf8');
   return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
@@ -45,7 +49,7 @@ const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$/i;
 // These settings name the location of a secret, not the secret itself.
 const SECRET_LOCATION = /(?:Env|File)$/;
 
-/** Returns true for the dotted key of a setting whose value is a secret. */
+/** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
 export function isSecretSetting(key: string): boolean {
   return SECRET_SETTING.test(key) && !SECRET_LOCATION.test(key);
 }
@@ -53,18 +57,18 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Sizes of pictures, which are ignored. */
+/** The sizes of pictures, which are ignored. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * The share of odd pairs above which a word counts as random; the second limit is for long words, where shares vary
- * less.
+ * The fraction of rare letter pairs above which a word counts as random. The second limit is for long words, whose
+ * fractions vary less.
  */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
  * For each letter, the letters that follow it in about 9,000 identifiers of public APIs. The rarest five percent of all
- * pairs are left out; random letters form a listed pair two times out of five.
+ * pairs are left out. Two out of five pairs of random letters are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',
@@ -101,10 +105,10 @@ for (const [first, followers] of Object.entries(FOLLOWERS))
   for (const second of followers) USUAL[letterAt(first, 0) * ALPHABET + letterAt(second, 0)] = 1;
 
 /**
- * Returns true for a word (letters, digits, dashes and underscores) that looks random: many of its letter pairs are
- * rare, alternate between letters and digits, or contain an isolated capital. Fewer than one in a hundred random words
- * of 16 characters is missed, and fewer than one in a thousand of 24 characters; three in a thousand human-made
- * identifiers are mistaken for random.
+ * Returns whether a word (letters, digits, dashes and underscores) looks random. In a random word, many pairs of
+ * characters are rare: they are unusual letter pairs, alternate between letters and digits, or contain an isolated
+ * capital. The function misses fewer than 1 in 100 random words of 16 characters and fewer than 1 in 1,000 of 24
+ * characters. It mistakes 3 in 1,000 human-made identifiers for random words.
  */
 export function looksRandom(text: string): boolean {
   if (text.length < MIN_CHARACTERS) return false;
@@ -126,7 +130,7 @@ function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;
   if (before === 'digit' || kind === 'digit') return before !== kind;
-  // A capital begins a word, and a word has at least two letters.
+  // A capital begins a new word, and words have at least two letters.
   if (before === 'small' && kind === 'capital') return index < 2 || kindAt(word, index - 2) !== 'small';
   return USUAL[letterAt(word, index - 1) * ALPHABET + letterAt(word, index)] === 0;
 }
@@ -140,6 +144,6 @@ function kindAt(word: string, index: number): 'digit' | 'capital' | 'small' | 'j
 
 /** Returns a letter's position in the alphabet, ignoring case. */
 function letterAt(word: string, index: number): number {
-  // Setting this bit turns a capital into a small letter.
+  // Setting this bit converts an uppercase letter to lowercase.
   return (word.charCodeAt(index) | 32) - 97;
 }

@@ -6,8 +6,8 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * The privacy policy for text: returns true for text without a credential, personal data, a long number or random text.
- * Logs, the ledger, reports and proposals never repeat a name or text from a message that fails this policy.
+ * Returns whether a text complies with the privacy policy: it must not contain a credential, personal data, a long
+ * number or random text. Logs, the ledger, reports and proposals never repeat other names or texts from a message.
  */
 export function mayShow(text: string): boolean {
   return (
@@ -16,16 +16,16 @@ export function mayShow(text: string): boolean {
 }
 
 /**
- * Returns the beginning of a finding's text, or undefined if it may not be shown. Findings contain no values; this is a
- * second line of defense.
+ * Returns the beginning of a finding's text, or undefined if the text may not be shown. Findings do not contain values,
+ * so this is a second line of defense.
  */
 export function shownText(text: string | undefined): string | undefined {
   return text === undefined || !mayShow(text) ? undefined : text.slice(0, MAX_TEXT);
 }
 
 /**
- * Creates a version of `shownText` with a bounded cache. Descriptions are few, and checking one takes longer than the
- * rest of recording.
+ * Creates a version of `shownText` with a cache of limited size. There are few different descriptions, and checking one
+ * takes longer than the rest of recording a violation.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);
