@@ -9,9 +9,7 @@ type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 /** The minimum costs that OWASP's Password Storage Cheat Sheet recommends. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/**
- * Hashes a password with a new salt into the PHC format of the roles file. Throws `RangeError` for an empty password.
- */
+/** Hashes a password with a new salt, in the PHC format of the roles file. Throws `RangeError` if it is empty. */
 export async function hashPassword(password: string, costs: HashCosts = STANDARD_COSTS): Promise<string> {
   if (password === '') throw new RangeError('the password must not be empty');
   const salt = randomBytes(16);
@@ -37,10 +35,7 @@ export interface PhcHash {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-/**
- * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for other text and for costs above 1 GiB or 20
- * passes.
- */
+/** Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for other text or costs over 1 GiB or 20 passes. */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
   const hash = {

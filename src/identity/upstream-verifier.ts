@@ -82,9 +82,7 @@ interface RenewedCalibrationParts {
   readonly clock: Clock;
 }
 
-/**
- * Creates a calibration that sends random wrong credentials. A probe that accepts one of them is useless (rules, 2).
- */
+/** Creates a calibration that sends random wrong credentials. A probe that accepts them is useless (rules, 2). */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };

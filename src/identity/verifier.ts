@@ -23,9 +23,7 @@ export type Verification =
       readonly cause?: unknown;
     };
 
-/**
- * Whether a verifier distinguishes valid from invalid credentials. `pending` means that calibration must be retried.
- */
+/** Whether a verifier distinguishes valid from invalid credentials. If `pending`, calibration must be repeated. */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }

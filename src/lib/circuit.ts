@@ -6,16 +6,13 @@ interface CircuitOptions {
   readonly openSeconds: number;
 }
 
-/**
- * The outcome of an attempt. `neutral` means that the attempt was aborted or never made, so it provides no information
- * about the server.
- */
+/** The outcome of an attempt. `neutral` (aborted or never made) provides no information about the server. */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
 /** The attempts that a circuit allows: all, none, or one as a trial. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** A circuit breaker. It blocks attempts after a number of consecutive failures and later allows one as a trial. */
+/** A circuit breaker, which blocks attempts after a number of consecutive failures and later allows a trial. */
 interface Circuit {
   /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
   waitSeconds(): number;

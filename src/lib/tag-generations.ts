@@ -1,7 +1,4 @@
-/**
- * Records when tags last changed, so that work that began before a change can be distinguished from work that began
- * after it.
- */
+/** Records when tags last changed, to distinguish work that began before a change from later work. */
 interface TagGenerations {
   /** The current generation, which grows with every change. */
   readonly current: number;

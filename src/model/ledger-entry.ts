@@ -5,9 +5,7 @@ export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /**
-   * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is none.
-   */
+  /** A description of the value that does not reveal it (`text of 12 characters`). Undefined if there is none. */
   readonly found: string | undefined;
 }
 
@@ -23,9 +21,7 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /**
-   * The status that the upstream sent. Undefined if the request violates the contract or the upstream did not respond.
-   */
+  /** The status that the upstream sent. Undefined for requests, or if the upstream did not respond. */
   readonly status: number | undefined;
   /** The place of the violation, with indices and ids replaced by `*`. */
   readonly at: string;

@@ -1,15 +1,9 @@
 /** The caller of a request, as determined by authentication (rules, 2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
-  /**
-   * The name in the credential. Undefined for anonymous callers. If the principal is unverified, the name is only a
-   * claim.
-   */
+  /** The name in the credential. Undefined for anonymous callers. Only a claim if the principal is unverified. */
   readonly name: string | undefined;
-  /**
-   * A key that separates this caller's stored responses from those of other callers. It never contains a raw
-   * credential.
-   */
+  /** Separates this caller's stored responses from those of other callers. It never contains a raw credential. */
   readonly audience: string;
   /** The `Authorization` value to send upstream when credentials are forwarded. */
   readonly authorization: string | undefined;

@@ -131,10 +131,7 @@ function isInteger(value: number, minimum: number): boolean {
 
 /** The requested page and the counts in the response. The counts can be missing or of any type. */
 export interface ReturnedPage {
-  /**
-   * The number that was requested. The number in the response can differ, because some servers return the last page
-   * instead.
-   */
+  /** The number that was requested. Some servers return the last page instead, with its number. */
   readonly page: number;
   readonly pageCount: unknown;
   readonly totalCount: unknown;

@@ -49,9 +49,7 @@ function pageCountOf(json: unknown): number | undefined {
   return pageCount;
 }
 
-/**
- * The parts of a response that determine its verdict, apart from the operation and its parameters, which form the key.
- */
+/** The parts of a response that determine its verdict. The operation and its parameters form the key. */
 export interface DecodedResponse {
   readonly status: number;
   readonly mediaType: string | undefined;
@@ -64,9 +62,7 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /**
-   * Violations that are reported each time the response is received. They concern fields that are not in the contract.
-   */
+  /** Violations that are reported for each response. They concern fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 

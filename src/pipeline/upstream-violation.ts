@@ -35,9 +35,7 @@ export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
 }
 
-/**
- * Records that a credential could not be verified because the upstream failed. The request is not processed further.
- */
+/** Records that a credential could not be verified because the upstream failed. The request ends here. */
 export function recordUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);

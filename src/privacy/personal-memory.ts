@@ -1,9 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/**
- * Recognizes values that have occurred in personal fields since the process started. The values themselves are not
- * stored.
- */
+/** Recognizes the values of personal fields for the lifetime of the process, without storing the values. */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
@@ -48,10 +45,7 @@ export function createPersonalMemory(): PersonalMemory {
 /** A text with more words is a sentence. Its words do not identify a person. */
 const MAX_WORDS = 5;
 
-/**
- * Returns the words of a person's name, which may be written with accents, as an address, in camel case or in snake
- * case.
- */
+/** Returns the words of a person's name, even if it has accents or is an address, in camel case or in snake case. */
 export function wordsOf(text: string): readonly string[] {
   // The URL of a page or picture contains words of the server rather than of a person.
   if (/^\/|:\/\//.test(text)) return [];

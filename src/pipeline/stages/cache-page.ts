@@ -94,9 +94,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     );
   };
 
-  /**
-   * Occasionally fetches the caller's own response, in order to verify that a shared page is the same for all callers.
-   */
+  /** Occasionally fetches the caller's own response, to verify that a shared page is the same for all callers. */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);

@@ -22,9 +22,7 @@ export interface AddressServices {
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
-/**
- * Replaces the legacy address with the public one in headers. If the configuration enables it, also does so in bodies.
- */
+/** Replaces the legacy address with the public one in headers and, if configured, in bodies. */
 export function rewriteAddresses({ legacy, rewriteUrls, publicAddress }: AddressServices): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
