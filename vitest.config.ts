@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// Tests share parsed contracts and compiled packages with each other and with earlier runs, as starts of Portico do.
+// Parsed contracts and compiled packages are cached across tests and test runs, as they are across runs of Portico.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'portico-test');
 
-// Older versions lack functions of the sources and of this file, and their errors would not name the reason.
+// Older versions of Node lack functions that the sources and this file use, and would fail with unclear errors.
 const { engines } = JSON.parse(fs.readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
   engines: { node: string };
 };
@@ -16,7 +16,7 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
     `Node ${process.versions.node} is too old for the tests, which need ${needed}. Use npm test or npx vitest, which run the Node of node_modules.`,
   );
 
-/** Starts the longest files first, so that no worker is left with one of them at the end. */
+/** Starts the slowest files first, so that no worker is still running a slow file when the others have finished. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -30,15 +30,16 @@ const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId);
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
-/** The files that test the whole gateway, its commands, its console or the benchmark. */
+/** The tests of the whole gateway, its commands, its console and the benchmark. */
 const WHOLE = [
   'test/{browser,cases,cli,deploy,examples,gateway,rules,security,walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',
 ];
 
 /**
- * The files of modules that measure the heap of their process, where other files would leave objects, or replace its timers: undici
- * has one timer for the whole process, and one that is started while timers are fake never fires again.
+ * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests. The
+ * others replace the timers: undici has one timer per process, and if it is started while timers are fake, it never
+ * fires again.
  */
 const ALONE = fs
   .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })
@@ -48,10 +49,11 @@ const ALONE = fs
 
 export default defineConfig({
   test: {
-    // Every test owns its servers and ports, so files may run side by side. CI has two cores; a third worker uses them
-    // while others wait for timeouts and for browsers.
+    // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; a third worker
+    // uses them while the others wait for timeouts and browsers.
     maxWorkers: 3,
-    // A worker runs many files and loads every module once. test/builders/clean-up.ts ends what a file has started.
+    // A worker runs many files but loads each module only once. After each file, test/builders/clean-up.ts stops
+    // everything that the file started.
     isolate: false,
     projects: [
       {
@@ -62,16 +64,16 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
     ],
     restoreMocks: true,
-    // Node loads the sources itself, as Portico does: it removes the types faster than Vite transforms a module, and its
-    // compile cache stores the result. This has no module mocks, which these tests do without anyway.
+    // Node loads the sources, as it does when Portico runs: it removes types faster than Vite transforms a module, and
+    // its compile cache stores the result. Module mocks are not available in this mode, but the tests do not use any.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['test/builders/register-clean-up.ts'],
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // `npm run coverage`: an overview in the terminal, and every line in coverage/index.html.
+    // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    // What is polled comes from other processes and sockets; on a busy machine a second is not enough.
+    // Tests poll for results of other processes and sockets. On a busy machine, the default of one second is too short.
     expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -1,4 +1,4 @@
-// Portico inside an Express application: the application's own routes come first, and the gateway handles all others.
+// An Express application with Portico as middleware: the application handles its own routes, and Portico all others.
 // Run it with: UPSTREAM_URL=https://qa.example.org/real-answers node examples/express-app.ts
 import { randomUUID } from 'node:crypto';
 import express from 'express';
