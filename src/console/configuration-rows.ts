@@ -2,26 +2,26 @@ import type { Origin, Settings } from '../config/settings.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 
-/** One key of the effective configuration. */
+/** A key in the effective configuration. */
 interface ConfigurationRow {
-  /** The key with dots: `listen.adminPort`. */
+  /** The full key, such as `listen.adminPort`. */
   readonly key: string;
-  /** The value as JSON, or a mask for a secret. */
+  /** The value as JSON. A secret is masked. */
   readonly value: string;
   readonly origin: Origin;
-  /** The file with its line, the environment variable or the flag; undefined for defaults. */
+  /** The line of the file, the environment variable or the flag that the value comes from. Undefined for a default. */
   readonly source: string | undefined;
   readonly secret: boolean;
 }
 
 const MASK = '••••••';
-// Properties of the settings that are not configuration keys.
+// These properties of the settings are not configuration keys.
 const NOT_SHOWN = new Set(['file', 'embedded']);
 
-/** Returns all keys of the effective configuration, including defaults, sorted by name. */
+/** Returns all keys in the effective configuration, including defaults. The keys are sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  // A setting that defaults to the mode's value is shown with its effective value, like the checks.
+  // If the mode determines a setting, its effective value is shown. The same applies to the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)
@@ -55,7 +55,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? withoutUserinfo(inner) : inner));
 }
 
-/** Masks the name and password in URLs. */
+/** Masks the name and the password in URLs. */
 function withoutUserinfo(text: string): string {
   return text.replaceAll(/(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/gi, `$<scheme>${MASK}@`);
 }

@@ -9,7 +9,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
-/** The current state of the upstream as shown by the console. */
+/** The current state of the upstream, as the console shows it. */
 export interface UpstreamState {
   readonly inFlight: number;
   readonly queued: number;
@@ -17,35 +17,37 @@ export interface UpstreamState {
   readonly openConnections: number;
 }
 
-/** The store of accepted violations; every read returns the current contents. */
+/** The store of accepted violations. Each read returns the current contents. */
 interface BaselineStore {
-  /** The file name that is shown to operators. */
+  /** The name of the file, as operators see it. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;
-  /** Adds an accepted violation, or replaces the one with the same fingerprint. */
+  /** Accepts a violation. An existing entry with the same fingerprint is replaced. */
   accept(accepted: AcceptedViolation): Promise<void> | void;
 }
 
-/** The sources and controls of the console, provided by the assembly. */
+/** The data and controls that the assembly provides to the console. */
 export interface ConsoleSources {
   readonly clock: Clock;
   readonly version: string;
   readonly contractVersion: string;
-  /** Epoch milliseconds. */
+  /** The time when the gateway started, in epoch milliseconds. */
   readonly startedAt: number;
   readonly settings: Settings;
   readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'row'>[];
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly traffic: TrafficHistory;
   readonly ledger: LedgerReader;
-  /** Undefined if no baseline is configured. */
+  /** The baseline. Undefined if none is configured. */
   readonly baseline: BaselineStore | undefined;
   readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
   readonly matrix: () => PermissionMatrix;
-  /** Explains in printable lines what would happen to a request. */
+  /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory;
-  /** Purges the stored responses with one of the tags, or all of them; returns their number. */
+  /**
+   * Purges the stored responses that have one of the tags, or all responses. Returns the number of purged responses.
+   */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
   /** The sources of the API docs. */

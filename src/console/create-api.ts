@@ -14,11 +14,11 @@ const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
-/** Creates the API for the console's pages: their data, and the few changes that they allow. */
+/** Creates the API for the console's pages. It returns their data and makes the few changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
-  // The guard runs before the body is read.
+  // The guard must run before the body is read.
   const writes = [createWriteGuard(adminToken !== undefined), express.json({ limit: MAX_BODY_BYTES })];
 
   router.get('/status', (_req, res) => void res.json(statusView(sources)));
@@ -72,18 +72,21 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
-/** A request to explain, or the field of the form that is invalid. */
+/** The result of reading the form: a request to explain, or the name of the field that is invalid. */
 type ExplainForm =
   | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
 
-/** Reads the form for an explanation: method, target and account. Without an account, the caller is anonymous. */
+/**
+ * Reads the method, the target and the account from the form for an explanation. Without an account, the caller is
+ * anonymous.
+ */
 function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
-  // A complete URL is also accepted; only its path and query are used.
+  // A complete URL is also accepted. Only its path and query are used.
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
   const as = queryText(query, 'as').trim();
   if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'Enter a valid HTTP method.' };
@@ -96,9 +99,9 @@ function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
 }
 
-/** The data in the header of every page. */
+/** The data for the header that every page has. */
 interface StatusView {
-  /** Epoch milliseconds. */
+  /** The current time, in epoch milliseconds. */
   readonly now: number;
   readonly startedAt: number;
   readonly version: string;
@@ -107,15 +110,15 @@ interface StatusView {
   readonly mode: string;
   readonly ready: boolean;
   readonly reasons: readonly string[];
-  /** Checks that are enforced globally; if the list is empty, no requests are refused yet. */
+  /** The checks that are enforced globally. If the list is empty, no requests are refused yet. */
   readonly enforced: readonly string[];
   readonly operations: readonly string[];
   readonly writable: boolean;
-  /** The reason why the console is read-only; undefined if it is writable. */
+  /** The reason why the console is read-only. Undefined if it allows changes. */
   readonly readOnlyReason: string | undefined;
 }
 
-/** Returns the data in the header of every page. */
+/** Returns the data for the header that every page has. */
 function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
   const { adminToken, checks, mode, release } = settings;

@@ -4,14 +4,14 @@ import type { ConsoleSources } from './console-sources.ts';
 import { createApi } from './create-api.ts';
 import { staticFiles } from './static-files.ts';
 
-/** Creates the console's request handler, which serves its pages and their data; it is mounted at `/console`. */
+/** Creates the console's request handler. It is mounted at `/console` and serves the console's pages and their data. */
 export function createConsole(sources: ConsoleSources): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const files = staticFiles();
   router.use(consoleHeaders);
   router.use('/api', createReferenceRouter(sources.reference), createApi(sources));
   router.use(async (req, res, next) => {
-    // Without a trailing slash, the page's relative URLs would resolve to the wrong folder.
+    // The page's relative URLs would resolve to the wrong folder if the page's own URL had no trailing slash.
     if (req.originalUrl.split('?', 1)[0] === req.baseUrl) {
       res.redirect(303, `${req.baseUrl.slice(1)}/`);
       return;
@@ -34,7 +34,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Sets the headers of every console response, which forbid inline code, other origins, caching and referrers. */
+/** Sets the headers that every console response has. They forbid inline code, other origins, caching and referrers. */
 export const consoleHeaders: RequestHandler = (_req, res, next) => {
   res.set({
     'Content-Security-Policy': POLICY,

@@ -1,11 +1,14 @@
-/** Returns a query value truncated to `maxLength`: the first one if the name is repeated, or an empty string. */
+/**
+ * Returns a query value, truncated to `maxLength`. If the name is repeated, the first value is returned. If it is
+ * absent, an empty string is returned.
+ */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
   const value = query[name];
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** Returns an integer from the query, limited to its bounds, or `fallback` if there is none. */
+/** Returns an integer from the query, limited to the bounds. If there is no integer, `fallback` is returned. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** A file served by the console. */
+/** A file that the console serves. */
 interface StaticFile {
   readonly mediaType: string;
-  /** Returns the content, which is read from disk only the first time. */
+  /** Returns the contents of the file. They are read from disk only once. */
   read(): Promise<Buffer>;
 }
 
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The console's own files, by path below `/console/`. */
+/** The console's own files. The paths are relative to `/console/`. */
 const OWN = [
   'console.css',
   'icon.svg',
@@ -50,7 +50,10 @@ const OWN = [
   'reference/try.js',
 ];
 
-/** Files from packages: the path below `/console/`, the package, and the file next to the package's entry point. */
+/**
+ * Files from packages. Each entry has the path below `/console/`, the package, and a file in the folder of the
+ * package's entry point.
+ */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],
   ['vendor/hooks.js', 'preact/hooks', 'hooks.mjs'],
@@ -60,8 +63,8 @@ const VENDORED = [
 ] as const;
 
 /**
- * Returns all files that the console serves, by URL path. No other file is read, so requests can never name paths on
- * disk. `/` is the console, `/reference` the API docs.
+ * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. Files
+ * not in this map are never read, so a request cannot name an arbitrary path on disk.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
@@ -86,7 +89,7 @@ function fileAt(path: string, name: string, convert: (text: string) => string = 
   };
 }
 
-// Browsers cannot resolve package names, an import map would be an inline script, and source maps are not served.
+// Browsers cannot resolve package names, and an import map would be an inline script. Source maps are not served.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

@@ -2,20 +2,20 @@ import { bucketQuantile } from '../lib/bucket-quantile.ts';
 import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/metric-families.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 
-/** The traffic of one or all operations, summed over time steps. */
+/** The sums of the traffic for one operation or for all operations, over several time steps. */
 export interface TrafficSums {
   readonly requests: number;
   readonly clientErrors: number;
   readonly serverErrors: number;
   readonly aborted: number;
-  /** Seconds; undefined if nothing was measured. */
+  /** The median latency in seconds. Undefined if nothing was measured. */
   readonly p50: number | undefined;
   readonly p99: number | undefined;
-  /** The share of cache lookups that were served from the cache, 0 to 1; undefined if there were none. */
+  /** The share of cache lookups that were served from the cache, from 0 to 1. Undefined if there were no lookups. */
   readonly hitRatio: number | undefined;
 }
 
-/** Sums the steps for one operation or for all. */
+/** Sums the traffic over the given steps, for one operation or for all operations. */
 export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], operation?: string): TrafficSums {
   const rows = operation === undefined ? undefined : window.operations.indexOf(operation);
   const cacheRow = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
@@ -36,7 +36,7 @@ export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[]
   };
 }
 
-/** Sums one row of a table of counts, or all rows, over the steps. */
+/** Sums one row of a table of counts over the steps, or all rows if no row is given. */
 export function sumRow(
   steps: readonly TrafficStep[],
   part: keyof TrafficStep['counts'],

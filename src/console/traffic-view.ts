@@ -2,33 +2,33 @@ import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts
 import type { ConsoleSources } from './console-sources.ts';
 import { trafficSums, type TrafficSums } from './traffic-sums.ts';
 
-/** One row of the traffic table. */
+/** A row in the traffic table. */
 interface TrafficRow extends TrafficSums {
   readonly operation: string;
   readonly method: string | undefined;
   readonly path: string | undefined;
 }
 
-/** The data of the traffic page. */
+/** The data that the traffic page shows. */
 interface TrafficView {
-  /** The covered period, in epoch milliseconds. */
+  /** The start of the period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
   /**
-   * The upper bounds of the latency buckets in seconds; percentiles below the first or above the last are reported as
-   * that bound.
+   * The upper bounds of the latency buckets in seconds. A percentile below the first bound or
+   * above the last one is reported as that bound.
    */
   readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
-  /** The chart points of the requested operation, or of all operations. */
+  /** The points in the charts, for the requested operation or for all operations. */
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points; more could not be distinguished on a screen. */
+/** The maximum number of points. A screen could not show more points distinctly. */
 const MAX_POINTS = 90;
 
-/** Returns the data of the tables and charts for the last minutes. */
+/** Returns the data for the tables and charts, covering the last minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   request: { readonly minutes: number; readonly operation: string },
@@ -51,7 +51,7 @@ export function trafficView(
   };
 }
 
-/** Groups the steps at round instants, so that a point no longer changes after the next one has begun. */
+/** Groups the steps at round times, so that a point no longer changes once the next point has begun. */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
   const groups = new Map<number, TrafficStep[]>();
@@ -63,7 +63,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group has just begun, and its rate over such a short time would fluctuate.
+  // The newest group is merged with the one before it. It has only just begun, so its rate would fluctuate.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     points.splice(-2, 2, {

@@ -2,15 +2,15 @@ import { bucketQuantile } from '../lib/bucket-quantile.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 import { sumRow } from './traffic-sums.ts';
 
-/** The data of the upstream page. */
+/** The data that the upstream page shows. */
 interface UpstreamView extends UpstreamState {
   readonly concurrency: number;
   readonly queue: number;
   readonly since: number;
   readonly until: number;
   /**
-   * The upper bounds of the latency buckets in seconds; percentiles below the first or above the last are reported as
-   * that bound.
+   * The upper bounds of the latency buckets in seconds. A percentile below the first bound or
+   * above the last one is reported as that bound.
    */
   readonly bounds: readonly number[];
   readonly exchanges: number;
@@ -25,7 +25,7 @@ interface UpstreamView extends UpstreamState {
   }[];
 }
 
-/** Returns the current state and the statistics of the last minutes. */
+/** Returns the current state of the upstream and the statistics of the last minutes. */
 export function upstreamView(
   { traffic, upstream, settings }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'settings'>,
   minutes: number,

@@ -8,7 +8,7 @@ import { queryNumber, queryText } from './query-values.ts';
 const PAGE_SIZE = 25;
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
-/** Creates the API for violations: a filtered list, a single violation, and acceptance. */
+/** Creates the API for violations. It returns a filtered list or a single violation, and it accepts violations. */
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
@@ -66,7 +66,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       await baseline.accept(form.accepted);
       res.json({ accepted: form.accepted });
     } catch (error) {
-      // The file was damaged or removed after startup; the log contains the details.
+      // The file was damaged or removed after the startup. The log contains the details.
       sources.onError(error);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
@@ -74,14 +74,14 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
   return router;
 }
 
-/** An operator's request to accept a violation, or the field that is invalid. */
+/** An operator's request to accept a violation, or the name of the field that is invalid. */
 type AcceptRequest =
   | { readonly ok: true; readonly accepted: AcceptedViolation }
   | { readonly ok: false; readonly field: 'reason' | 'owner' | 'expires'; readonly message: string };
 
 const MAX = { reason: 500, owner: 100 };
 
-/** Reads reason, owner and last day from a body. */
+/** Reads the reason, the owner and the last day of an acceptance from a request body. */
 export function readAcceptRequest(
   body: unknown,
   about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
@@ -95,7 +95,7 @@ export function readAcceptRequest(
     return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
-  // An invalid date must not result in an acceptance that never expires.
+  // An invalid date must not create an acceptance that never expires.
   if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
     return refuse('expires', 'Enter the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)
@@ -108,36 +108,38 @@ type Field = Exclude<AcceptRequest, { ok: true }>['field'];
 
 const refuse = (field: Field, message: string) => ({ ok: false, field, message }) as const;
 
-// Line breaks are removed, because people read the baseline file line by line.
+// Line breaks are removed, because the baseline file is reviewed line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
-/** One page of a list. */
+/** A page of a list. */
 interface ListPage<T> {
   readonly rows: readonly T[];
-  /** The page number, from 1: the last page if a later one was requested. */
+  /** The page number, starting at 1. If the requested page is past the end, this is the last page. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;
 }
 
-/** Returns one page of a list. An empty list has one empty page. */
+/** Returns a page of a list. An empty list has one empty page. */
 function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);
   return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pageCount, total: all.length };
 }
 
-/** One violation in the list. */
+/** A row in the list of violations. */
 export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
-  /** The share of the operation's requests with this violation, 0 to 1; undefined if no traffic is known. */
+  /**
+   * The share of the operation's requests that have this violation, from 0 to 1. Undefined if the traffic is unknown.
+   */
   readonly share: number | undefined;
-  /** Set if the violation is in the baseline. */
+  /** The entry in the baseline. Undefined if the violation is not in the baseline. */
   readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
 }
 
 /**
- * Joins the ledger's entries with their traffic and with the baseline. If a release is given, counts and shares cover
- * only that release, as in its report.
+ * Combines the ledger's entries with the traffic and the baseline. If a release is given, the counts and shares cover
+ * only that release, as in the release's report.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,
@@ -163,34 +165,34 @@ export function violationRows(
   });
 }
 
-/** Returns true if a violation is not accepted or no longer accepted. */
+/** Returns true if a violation was never accepted, or if its acceptance has expired. */
 export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** A filter for violations; empty values match all. */
+/** A filter for violations. An empty value matches all violations. */
 export interface ViolationFilter {
   readonly category: string;
   readonly direction: string;
   readonly operation: string;
   readonly check: string;
   readonly release: string;
-  /** `new`, `accepted` or empty. */
+  /** `new`, `accepted` or an empty string. */
   readonly state: string;
-  /** Text to search for in a row, case-insensitively. */
+  /** A text that a row must contain. The search ignores case. */
   readonly text: string;
 }
 
-/** The filter value for undocumented paths. */
+/** The filter value that stands for undocumented paths. */
 const UNDOCUMENTED = 'undocumented';
 
-/** The number of rows that match a value of one filter and all other filters, by filter and value. */
+/** For each filter and each of its values, the number of rows that have this value and match all other filters. */
 type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';
 const FACETS: readonly Facet[] = ['category', 'direction', 'operation', 'check', 'state'];
 
-/** Returns the rows that match all filters, and the counts for the values of each filter. */
+/** Returns the rows that match all filters, and the number of rows for each value of each filter. */
 export function filterViolations(
   rows: readonly ViolationRow[],
   filter: ViolationFilter,

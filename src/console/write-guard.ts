@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
 
-/** The message that explains why the console is read-only. */
+/** The message that explains why the console does not allow changes. */
 export const READ_ONLY_REASON =
   'The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN (adminToken) and restart.';
 
 /**
- * Allows writes only if a token is set, only as JSON, and only from the console's own pages. Browsers add Basic
- * credentials to requests from other sites too, so such requests must prove their origin. Browsers never add a Bearer
- * token automatically.
+ * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.
+ * Browsers also add Basic credentials to requests from other sites, so these requests must prove their origin. Browsers
+ * never add a Bearer token on their own.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {
@@ -19,7 +19,7 @@ export function createWriteGuard(writable: boolean): RequestHandler {
   };
 }
 
-// The guard of the admin listener has already checked that an Origin header, if present, names the console.
+// The admin listener's guard has already checked that the Origin header, if there is one, names the console.
 function isOwn({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

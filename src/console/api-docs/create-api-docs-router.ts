@@ -3,21 +3,21 @@ import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 
-/** The sources of the API docs and the target of the try-it form. */
+/** The sources of the API docs, and the address to which the "Try it" form sends requests. */
 export interface ReferenceSources extends DescribedSources {
-  /** True if an admin token is set; without one, only safe methods can be tried. */
+  /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
   readonly writable: boolean;
-  /** Undefined while the public listener is not listening. */
+  /** Returns undefined if the public listener is not listening. */
   readonly publicAddress: () => PublicAddress | undefined;
 }
 
-/** The maximum size of a form, enough for a GDPR upload of several thousand rows. */
+/** The maximum size of a form in bytes. It is large enough for a GDPR upload of several thousand rows. */
 const MAX_FORM_BYTES = 262_144;
 const MAX_TRIES_AT_ONCE = 8;
 
 /**
- * Creates the router of the API docs. It serves their data (`GET /contract`) and relays requests to the gateway's own
- * public listener (`POST /try`).
+ * Creates the router of the API docs. It serves the data for the pages (`GET /contract`) and forwards requests to the
+ * gateway's own public listener (`POST /try`).
  */
 export function createReferenceRouter(sources: ReferenceSources): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -29,7 +29,7 @@ export function createReferenceRouter(sources: ReferenceSources): Router {
       readOnlyReason: sources.writable ? undefined : READ_ONLY_REASON,
     });
   });
-  // The token is checked below instead: safe methods may be tried without one.
+  // The handler below checks for the token, because safe methods can be tried without one.
   router.post('/try', createWriteGuard(true), express.json({ limit: MAX_FORM_BYTES }), createTry(sources));
   return router;
 }
@@ -49,7 +49,7 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
       try {
         res.json(await sendTry(address, publicBasePath, form.request));
       } catch {
-        // The error is not shown, because it may quote the request.
+        // The error's message is not shown, because it may quote the request.
         res.status(502).json({ error: 'The gateway did not respond within a minute.' });
       } finally {
         running -= 1;

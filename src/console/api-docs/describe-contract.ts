@@ -9,21 +9,21 @@ import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain.ts';
 
-/** The sources of the contract description. */
+/** The data from which the contract is described. */
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;
-  /** The operations that the gateway serves; inferred ones may be turned off. */
+  /** The operations that the gateway serves. Inferred operations may be excluded. */
   readonly operations: readonly Operation[];
   readonly checksFor: (operationId: string) => Checks;
-  /** The path prefix before `/services/v2`; empty if there is none. */
+  /** The path prefix before `/services/v2`, or an empty string. */
   readonly publicBasePath: string;
 }
 
-/** One operation as shown by the page; its schemas contain unresolved references. */
+/** An operation as the page shows it. References in its schemas are not resolved. */
 type DescribedOperation = ReturnType<typeof describeOperation>;
 
-/** The contract as shown by the page. */
+/** The contract as the page shows it. */
 interface DescribedContract {
   readonly version: string;
   readonly title: string;
@@ -37,7 +37,7 @@ interface DescribedContract {
   readonly schemas: Readonly<Record<string, SchemaObject>>;
 }
 
-/** Optional members of an operation that only this page reads. */
+/** Optional members of an operation that only the API docs use. */
 interface Prose {
   readonly tags?: readonly string[];
   readonly description?: string;
@@ -45,8 +45,8 @@ interface Prose {
 }
 
 /**
- * Describes the contract for readers: groups in the document's order, with references to parameters, responses and
- * examples resolved.
+ * Describes the contract for readers. The groups are in the document's order. References to parameters, responses and
+ * examples are resolved.
  */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;
@@ -129,7 +129,7 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
   );
 }
 
-/** Descriptions of the semantic rules, by name; docs/contract.md has the same table. */
+/** The descriptions of the semantic rules, by rule name. The same table is in docs/contract.md. */
 const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the number of items in `list`.',
   'recipients-visibility': '`recipients` is present only with the visibility `recipients`.',

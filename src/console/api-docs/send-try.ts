@@ -1,20 +1,20 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { readBody } from '../../lib/read-body.ts';
 
-/** The response to a tried request; redirects are not followed and nothing is retried. */
+/** The response to a request from the "Try it" form. Redirects are not followed, and the request is never repeated. */
 interface TryResponse {
   readonly status: number;
   readonly statusText: string;
-  /** The headers in the order in which they were received. */
+  /** The response headers in their original order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The time until the last byte, in seconds. */
+  /** The time until the last byte arrived, in seconds. */
   readonly seconds: number;
-  /** Empty if the body is not text. */
+  /** The text of the body. Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** The number of bytes received, up to the maximum that is shown. */
+  /** The number of bytes that were received, up to the maximum that is shown. */
   readonly bytes: number;
-  /** True if the body was longer than the part shown. */
+  /** True if only the first part of the body is shown, because the body is longer. */
   readonly cut: boolean;
   /** True if the connection broke before the end of the body. */
   readonly broken: boolean;
@@ -29,7 +29,10 @@ export interface PublicAddress {
 const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** Sends a request once, on a separate connection, to the gateway's own public listener and never to another host. */
+/**
+ * Sends a request once, over a separate connection. The request goes only to the gateway's own public listener, never
+ * to another host.
+ */
 export function sendTry({ host, port }: PublicAddress, basePath: string, request: TryRequest): Promise<TryResponse> {
   const startedAt = performance.now();
   const body = request.body === undefined ? undefined : Buffer.from(request.body);
@@ -49,7 +52,8 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, request
         .then((read) => {
           const bytes = read.bytes.subarray(0, MAX_SHOWN_BYTES);
           const shown = bodyText(bytes, response.headers);
-          // The rest of a larger body is not needed. The part before a failure is still shown; `broken` reports it.
+          // The rest of a larger body is not needed. If the connection breaks, the received part is still shown, and
+          // `broken` is true.
           if (read.state === 'larger') response.destroy();
           return {
             status: response.statusCode ?? 0,
@@ -76,14 +80,14 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 }
 
 /**
- * Decodes a body as text in its own character set; returns undefined if it is not text (compressed, an image, or
- * invalid).
+ * Decodes a body as text in its character set. Returns undefined if the body is not valid text, for example because it
+ * is compressed or an image.
  */
 function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;
   try {
-    // The last character may be incomplete; it is omitted without an error.
+    // If the last character is incomplete, it is omitted without an error.
     const text = decoder?.decode(bytes, { stream: true });
     return text?.includes('\0') === true ? undefined : text;
   } catch {
@@ -100,21 +104,21 @@ function decoderFor(mediaType: string): TextDecoder | undefined {
   }
 }
 
-/** A validated request that an operator sends to the gateway. */
+/** A valid request that an operator sends to the gateway. */
 interface TryRequest {
   readonly method: string;
-  /** A target below `/services/v2/`, with its query. */
+  /** The target of the request with its query. It starts with `/services/v2/`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** The request, or the field of the form that is invalid. */
+/** The result of reading the form: a request, or the name of the field that is invalid. */
 type TryForm =
   | { readonly ok: true; readonly request: TryRequest }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Methods that do not change anything. */
+/** The methods that do not change anything. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const METHODS: ReadonlySet<string> = new Set([...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -122,14 +126,17 @@ const ROOT = '/services/v2/';
 const MAX_TARGET = 8192;
 const MAX_VALUE = 1000;
 const MAX_NAME = 256;
-/** The headers that the form may send in addition to its credential; none concern framing, host or proxies. */
+/**
+ * The headers that the form can send in addition to the credential. None of these headers affects framing, the host or
+ * proxies.
+ */
 const HEADERS: ReadonlyMap<string, string> = new Map(
   ['Accept', 'Accept-Language', 'Cache-Control', 'Content-Type', 'If-None-Match', 'Portico-Force', 'X-Request-Id'].map(
     (name) => [name.toLowerCase(), name],
   ),
 );
 
-/** Reads the form. It accepts only targets of the API and listed headers, and limits all sizes. */
+/** Reads the form. It accepts only API targets and the listed headers, and limits the size of every field. */
 export function readTryRequest(form: unknown): TryForm {
   const fields = isRecord(form) ? form : {};
   const { method, target, body } = fields;

@@ -26,7 +26,7 @@ function App() {
   const status = usePoll('status');
   const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // The text is cleared first, so that screen readers announce a repeated text again.
+    // The text is cleared first. Otherwise, screen readers would not announce the same text again.
     setAnnouncement('');
     setTimeout(() => setAnnouncement(text));
   }, []);
@@ -120,7 +120,7 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/** Sets the title of a new page and moves the focus to its content, as after loading a page. */
+/** Sets the title when the page changes and moves the focus to the content, like a browser that loads a new page. */
 function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {
@@ -130,7 +130,7 @@ function useNavigation(place, title) {
       scrollTo(0, 0);
     }
     first.current = false;
-    // On a phone, the list of pages is a row wider than the screen.
+    // On a phone, the list of pages is a single row that is wider than the screen.
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [place]);
 }

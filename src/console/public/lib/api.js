@@ -1,6 +1,6 @@
 const TIMEOUT_MS = 15_000;
 
-/** A failed request for console data; `status` is 0 if there was no response. */
+/** A failed request for console data. `status` is 0 if there was no response. */
 export class ApiError extends Error {
   /**
    * @param {number} status
@@ -15,12 +15,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads console data; `signal` aborts the request. */
+/** Requests data for the console. `signal` aborts the request. */
 export function get(path, signal) {
   return call(path, { signal });
 }
 
-/** Sends a change as JSON. */
+/** Sends a change in JSON form. */
 export function post(path, body) {
   return call(path, {
     method: 'POST',
@@ -29,7 +29,7 @@ export function post(path, body) {
   });
 }
 
-/** Appends a query to a path; empty values are omitted. */
+/** Appends a query to a path. Empty values are omitted. */
 export function withQuery(path, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '' && value !== undefined));
   const text = query.toString();

@@ -3,12 +3,12 @@ import { html, useEffect, useId, useRef, useState } from './html.js';
 import uPlot from '../vendor/uplot.js';
 
 const HEIGHT = 170;
-/** Possible intervals of the time axis, in seconds. */
+/** The possible intervals between labels on the time axis, in seconds. */
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time, with its numbers in a table below. `series`: `{ label, color, dash?, value(point),
- * text(value) }`, where `color` names a custom property of the style sheet.
+ * A chart of values over time. A table below the chart shows the same numbers. `series` has entries of the form `{
+ * label, color, dash?, value(point), text(value) }`. `color` is the name of a custom property in the style sheet.
  */
 export function Chart({ title, points, from, to, series, summary, format }) {
   const place = useRef(/** @type {any} */ (null));
@@ -32,7 +32,7 @@ export function Chart({ title, points, from, to, series, summary, format }) {
       observer.disconnect();
       created.destroy();
     };
-    // Colors are part of the drawing, so a new color scheme needs a new chart.
+    // The colors are part of the drawing, so a change of the color scheme requires a new chart.
   }, [scheme]);
   useEffect(() => {
     const { current } = chart;
@@ -116,7 +116,7 @@ function optionsOf(place, series, format) {
           stroke: color(name),
           width: 2,
           dash: dash ? [6, 4] : undefined,
-          // A line requires two points; without a marker, a single point between gaps would be invisible.
+          // A line needs at least two points, so a single point between two gaps is shown as a marker.
           points: { show: false, size: 6, fill: color(name), filter: alone },
           fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
           spanGaps: false,
@@ -126,7 +126,7 @@ function optionsOf(place, series, format) {
   };
 }
 
-/** Returns the points of a series that have no neighbors. */
+/** Returns the points of a series that have no neighboring points. */
 function alone({ data }, index) {
   const hasValue = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));

@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /**
- * A dialog that is open while it is rendered; Escape and Cancel close it, and the focus returns to its previous
- * element.
+ * A dialog that is open while it is rendered. Escape and Cancel close it. The focus then returns to the element that
+ * had it before.
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));
@@ -14,12 +14,12 @@ export function Dialog({ title, onClose, children }) {
     own.showModal();
     return () => {
       closed.current = true;
-      // While a dialog is open, no element outside it can receive the focus.
+      // No element outside the dialog can receive the focus while the dialog is open.
       own.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports the closing later, when another dialog may already be open.
+  // The browser reports that the dialog was closed only later. Another dialog may already be open by then.
   const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>
@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, children }) {
   </dialog>`;
 }
 
-/** A confirmation before an irreversible change. */
+/** A dialog that asks for confirmation of a change that cannot be undone. */
 export function Confirm({ title, text, action, onConfirm, onClose, busy }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <p>${text}</p>

@@ -9,16 +9,16 @@ const day = new Intl.DateTimeFormat('en', {
   hour12: false,
 });
 
-/** The text for a missing value. */
+/** The text that represents a missing value. */
 export const NONE = '–';
 
-/** Formats a count: 12,345. */
+/** Formats a count, such as 12,345. */
 export const count = (value) => whole.format(value);
 
 /** Formats a number with three significant digits. */
 export const short = (value) => fine.format(value);
 
-/** Formats a share from 0 to 1 as a percentage. */
+/** Formats a share (from 0 to 1) as a percentage. */
 export function percent(share) {
   if (share === undefined) return NONE;
   if (share > 0 && share < 0.001) return '<0.1 %';
@@ -27,24 +27,24 @@ export function percent(share) {
 }
 
 /**
- * Formats seconds as a latency: 840 µs, 12 ms, 1.2 s; the first and last of `bounds` are shown as "at most" and "more
- * than".
+ * Formats a latency that is given in seconds, such as 840 µs, 12 ms or 1.2 s. The first of `bounds` is
+ * shown with ≤ and the last one with >.
  */
 export function latency(seconds, bounds = []) {
   if (seconds === undefined) return NONE;
   if (seconds === bounds[0]) return `≤ ${latency(seconds)}`;
   if (seconds === bounds.at(-1)) return `> ${latency(seconds)}`;
-  // Values that round up to the next unit are shown in that unit.
+  // A value that rounds up to the next unit is shown in that unit.
   if (seconds < 0.0009995) return `${fine.format(seconds * 1e6)} µs`;
   if (seconds < 0.9995) return `${fine.format(seconds * 1000)} ms`;
   return `${fine.format(seconds)} s`;
 }
 
-/** Returns a sentence about the precision of percentiles. */
+/** Returns a sentence about how precise the percentiles are. */
 export const estimated = (bounds) =>
   `p50 and p99 are estimates: latencies are counted in buckets with upper bounds ${bounds.map((bound) => latency(bound)).join(', ')}.`;
 
-/** Formats seconds as an age: 12 s, 4 min, 3 h, 2 d. */
+/** Formats an age that is given in seconds, such as 12 s, 4 min, 3 h or 2 d. */
 export function age(seconds) {
   if (seconds < 100) return `${whole.format(seconds)} s`;
   if (seconds < 5400) return `${whole.format(seconds / 60)} min`;
@@ -52,7 +52,7 @@ export function age(seconds) {
   return `${whole.format(seconds / 86_400)} d`;
 }
 
-/** Formats bytes: 512 B, 12.3 KiB, 4.5 MiB. */
+/** Formats a number of bytes, such as 512 B, 12.3 KiB or 4.5 MiB. */
 export function bytes(value) {
   if (value < 1024) return `${whole.format(value)} B`;
   if (value < 1024 ** 2) return `${fine.format(value / 1024)} KiB`;
@@ -62,8 +62,8 @@ export function bytes(value) {
 /** Formats the time of day. */
 export const time = (at) => clock.format(at);
 
-/** Formats date and time. */
+/** Formats the date and the time. */
 export const dateTime = (at) => day.format(at);
 
-/** Formats a count with its noun in the singular or plural. */
+/** Formats a count with a noun in the singular or the plural. */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;

@@ -2,7 +2,7 @@ import { Fragment, h, render } from '../vendor/preact.js';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from '../vendor/hooks.js';
 import htm from '../vendor/htm.js';
 
-/** Markup as a tagged template; preact escapes all inserted values. */
+/** The template tag for markup. Preact escapes all values that are inserted. */
 export const html = htm.bind(h);
 
 export { Fragment, render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };

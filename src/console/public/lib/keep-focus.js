@@ -1,8 +1,9 @@
 import { useEffect, useRef } from './html.js';
 
 /**
- * Preserves the focus if the focused element, such as the button of a removed row, disappears when new data is shown:
- * the focus moves to the content instead of the top of the page. Returns the function to call after an action.
+ * Handles the focus when new data makes the focused element disappear, for example a button in a removed row. The focus
+ * then moves to the page's content instead of the top of the page. Returns a function that must be called after each
+ * action.
  */
 export function useKeptFocus(data) {
   const acted = useRef(false);

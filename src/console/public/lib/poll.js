@@ -13,7 +13,7 @@ const state = { paused: false };
  */
 
 /**
- * Returns whether polling is paused, and a function to change it.
+ * Returns whether polling is paused, and a function that pauses or resumes it.
  * @returns {[boolean, (paused: boolean) => void]}
  */
 export function usePaused() {
@@ -30,8 +30,8 @@ export function usePaused() {
 }
 
 /**
- * Polls a path while the page is visible and not paused: one request at a time, more slowly after failures, and no
- * longer after the token was rejected. Only the latest response is stored.
+ * Polls a path while the page is visible and polling is not paused. It sends one request at a time. After a failure it
+ * polls more slowly, and after a rejected token it stops. Only the latest response is stored.
  */
 export function usePoll(path) {
   const [latest, setLatest] = useState(/** @type {Latest} */ ({}));
@@ -82,7 +82,7 @@ export function usePoll(path) {
     };
   }, [path, paused]);
 
-  // Data from another path does not belong to this page.
+  // Data from another path does not belong on this page.
   const fits = latest.path === path;
   return {
     data: fits ? latest.data : undefined,

@@ -1,8 +1,8 @@
 import { html, useState } from './html.js';
 
 /**
- * A table in its own region that scrolls horizontally if needed. `columns`: `{ title, cell(row), number?,
- * sort?(row), head? }`; `head` marks the column with the row headers.
+ * A table in a region that scrolls horizontally if necessary. `columns` has entries of the form `{ title, cell(row),
+ * number?, sort?(row), head? }`. `head` marks the column that contains the row headers.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, kind = '' }) {
   const [order, setOrder] = useState(sorted ?? { index: -1, down: true });
@@ -61,6 +61,6 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  // Equal rows remain in their original order in both directions.
+  // In both directions, equal rows stay in their original order.
   return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }

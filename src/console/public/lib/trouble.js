@@ -1,12 +1,12 @@
 import { html } from './html.js';
 
-/** The error message of a page. It is omitted if the header already shows the same message (`shownError`). */
+/** A page's error message. It is omitted if the header already shows the same message (`shownError`). */
 export function Trouble({ error, shownError }) {
   if (error === undefined || error.message === shownError) return null;
   return html`<p class="note bad" role="alert">${error.message}</p>`;
 }
 
-/** The placeholder for a page whose data is still loading or cannot be read. */
+/** A placeholder that is shown while a page's data is loading or if it cannot be read. */
 export function Reading({ error, shownError }) {
   return error === undefined
     ? html`<p class="muted">Loading…</p>`

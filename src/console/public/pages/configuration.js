@@ -7,7 +7,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' };
 
-/** All keys of the effective configuration, with the origin of each value. */
+/** The page that shows all keys in the effective configuration, with the origin of each value. */
 export function ConfigurationPage({ query, shownError }) {
   const { data, error } = usePoll('configuration');
   if (data === undefined)

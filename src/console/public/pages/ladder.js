@@ -9,7 +9,7 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 const TONES = { ready: 'good', demoted: 'bad', 'not yet': '', enforced: '', off: 'muted' };
-/** Rows that need attention come first. */
+/** The order of the rows. Rows that need attention come first. */
 const URGENCY = ['demoted', 'ready', 'not yet', 'enforced', 'off'];
 const WORDS = {
   demoted: {
@@ -24,7 +24,9 @@ const WORDS = {
   },
 };
 
-/** The level of each check for each operation, and its next step from off to report to enforce. */
+/**
+ * The page that shows the level of each check for each operation, and the next step (from off to report to enforce).
+ */
 export function LadderPage({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('ladder');
   const [lifting, setLifting] = useState(/** @type {any} */ (undefined));

@@ -14,7 +14,7 @@ const MARKS = {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The permissions of roles and accounts by operation, and the explanation of a single request. */
+/** The page that shows the permissions of roles and accounts by operation. It also explains single requests. */
 export function PermissionsPage({ query, shownError }) {
   const { data, error } = usePoll('permissions');
   return html`
@@ -86,7 +86,7 @@ function Explain({ query, accounts, reachable }) {
       .then((found) => setResult(found))
       .catch((error) => reading.signal.aborted || setResult({ error }));
     return () => reading.abort();
-    // Requested again when the gateway is reachable again.
+    // The explanation is also requested again when the gateway becomes reachable.
   }, [method, target, as, reachable]);
   const wrong = result?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>

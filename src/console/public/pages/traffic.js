@@ -10,13 +10,15 @@ import { Trouble } from '../lib/trouble.js';
 const SPANS = [5, 15, 30, 60];
 const FOLDED = 'folded';
 
-/** Traffic per operation: rate, errors, latency and hit ratio, as charts and as a table. */
+/**
+ * The page that shows the traffic for each operation: rate, errors, latency and hit ratio. It has charts and a table.
+ */
 export function TrafficPage({ query, status, shownError }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
   const requested = query.operation ?? '';
   const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: requested }));
   const data = fresh ?? stale;
-  // Only operations that are counted separately can be shown separately.
+  // An operation can be selected only if it is counted separately.
   const counted = data?.rows.map((row) => row.operation) ?? [requested];
   const operation = counted.includes(requested) ? requested : '';
   const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });

@@ -11,7 +11,7 @@ const CIRCUIT = {
   'half-open': ['warn', 'A single request is sent as a trial.'],
 };
 
-/** The state of the upstream: now, and over the last 15 minutes. */
+/** The page that shows the current state of the upstream and its history over the last 15 minutes. */
 export function UpstreamPage({ shownError }) {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)

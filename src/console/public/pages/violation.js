@@ -7,7 +7,7 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { stateOf } from './violations.js';
 
-/** One violation: its place, numbers and sample requests, with a form to accept it. */
+/** The page that shows one violation: its place, its counts, sample requests, and a form to accept it. */
 export function ViolationPage({ words, status, shownError, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
@@ -135,7 +135,7 @@ function Accept({ data, onDone, onClose }) {
       setBusy(false);
     }
   };
-  // The form starts with the current values, because an empty date would remove the expiry.
+  // The form initially contains the current values, because an empty date would remove the expiry.
   const known = data.accepted ?? {};
   const field = (name, label, input) => {
     const wrong = problem?.field === name;

@@ -15,7 +15,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The violations in the ledger, with filters. */
+/** The page that lists the violations in the ledger. The list can be filtered. */
 export function ViolationsPage({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
@@ -109,13 +109,13 @@ function named(row) {
     <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
 }
 
-/** Returns the place of a violation; for a denial, the missing permission. */
+/** Returns the place of a violation. For a denial, this is the missing permission. */
 function placeOf({ keyword, location, at }) {
   if (keyword === 'permission-denied') return at === '' ? '' : `requires ${at}`;
   return at === '' ? location : `${location} ${at}`;
 }
 
-/** Returns the state of a violation as a badge. */
+/** Returns a badge that shows the state of a violation. */
 export function stateOf({ accepted }) {
   if (accepted === undefined) return html`<span class="badge warn">new</span>`;
   return accepted.expired
@@ -133,7 +133,7 @@ function Pages({ data: { page, pageCount }, query }) {
   </nav>`;
 }
 
-// The selected value remains in the list even if no row has it.
+// The selected value stays in the list even if no row has this value.
 function choicesOf(found = {}, chosen = '') {
   const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
   return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));

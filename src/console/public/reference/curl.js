@@ -1,11 +1,12 @@
-/** Quotes a text as one word of a POSIX shell. */
+/** Quotes a text so that a POSIX shell reads it as one word. */
 export function shellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**
- * Returns the request as a curl command. curl prompts for the password, and the body is never interpreted as a file name.
- * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?: string }} request
+ * Returns a request as a curl command. curl asks for the password and never interprets the body as a file name.
+ * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?:
+ * string }} request
  */
 export function curlLine({ origin, method, target, user, headers = {}, body }) {
   const words = ['curl'];
@@ -18,7 +19,7 @@ export function curlLine({ origin, method, target, user, headers = {}, body }) {
   return words.join(' ');
 }
 
-/** Builds the target of an operation from its parameters; empty query parameters are omitted. */
+/** Returns the target of an operation with the given parameter values. Empty query parameters are omitted. */
 export function targetOf(operation, values) {
   const valueOf = (where, name) => values[`${where}:${name}`] ?? '';
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf('path', name)));

@@ -1,5 +1,6 @@
 /**
- * Returns true if an operation matches a search: each word must occur in its id, path, summary or parameters.
+ * Returns true if an operation matches a search text. Each word of the text must occur in the operation's id, path,
+ * summary or parameters.
  */
 export function matches(operation, text) {
   const { id, method, path, summary, group, requires, parameters } = operation;

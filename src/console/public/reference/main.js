@@ -8,7 +8,7 @@ function App() {
   const [contract, setContract] = useState(/** @type {any} */ (undefined));
   const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
-  // Stored only in this page and discarded when it is closed.
+  // The credential is stored only in this page. It is discarded when the page is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
   useEffect(() => readWithRetry(setContract, setError), []);
   useDeepLinks(contract !== undefined);
@@ -94,7 +94,7 @@ function App() {
 
 const RETRY_MS = 3000;
 
-/** Reads the contract, retrying while the gateway is unreachable; stops if access is denied. */
+/** Reads the contract. It retries while the gateway is unreachable, and stops if access is denied. */
 function readWithRetry(onRead, onError) {
   let timer;
   const read = async () => {
@@ -135,12 +135,12 @@ function Credential({ credential, onChange }) {
   </section>`;
 }
 
-/** Scrolls to the operation in the URL, after loading and whenever the URL changes. */
+/** Scrolls to the operation in the URL after the page has loaded, and whenever the URL changes. */
 function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;
     const show = () => {
-      // Operation ids consist only of letters; no other ids on the page do.
+      // Operation ids consist only of letters. No other ids on the page do.
       const place = document.getElementById(location.hash.slice(1));
       place?.scrollIntoView();
       place?.querySelector('h3')?.focus({ preventScroll: true });

@@ -4,7 +4,7 @@ import { pretty } from './sample.js';
 import { boundsText, nameOf, Schema, typeText } from './schema.js';
 import { TryForm } from './try.js';
 
-/** One operation: its parameters, permissions and responses, with a form to try it. */
+/** One operation in the API docs: its parameters, permissions and responses, and a form to try it. */
 export function Operation({ operation, contract, credential }) {
   const { id, method, path, summary, description, row, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>

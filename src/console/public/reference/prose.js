@@ -1,11 +1,11 @@
 import { html } from '../lib/html.js';
 
-/** A text in which words between backticks are shown as code. */
+/** A text in which words between backticks are formatted as code. */
 export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** A text with paragraphs in which words between backticks are shown as code. */
+/** A text with several paragraphs, in which words between backticks are formatted as code. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)
@@ -19,7 +19,7 @@ const KNOWN = {
   'not shown': ['bad', 'not shown in the specification'],
 };
 
-/** A badge that shows the provenance of a fact. */
+/** A badge that shows where a fact comes from. */
 export function Provenance({ is, of = '' }) {
   if (is === undefined) return null;
   const [tone, title] = KNOWN[is] ?? ['', ''];

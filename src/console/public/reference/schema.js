@@ -4,8 +4,8 @@ import { Provenance, Words } from './prose.js';
 const REF = '#/components/schemas/';
 
 /**
- * Resolves a schema: returns the schema itself, or the component that it refers to, overridden by the members next to
- * the reference.
+ * Resolves a schema. If the schema is a reference, the result is the referenced component, overridden by the members
+ * next to the reference. Otherwise, it is the schema itself.
  */
 export function resolved(schema, schemas) {
   let found = schema;
@@ -16,10 +16,12 @@ export function resolved(schema, schemas) {
   return found ?? {};
 }
 
-/** Returns the name of the component that a schema refers to. */
+/** Returns the name of the component that a schema refers to, or undefined. */
 export const nameOf = (schema) => (typeof schema?.$ref === 'string' ? schema.$ref.replace(REF, '') : undefined);
 
-/** Returns the type of a schema in a few words: `integer (int64)`, `array of Comment`, `string or null`. */
+/**
+ * Returns a short description of a schema's type, such as `integer (int64)`, `array of Comment` or `string or null`.
+ */
 export function typeText(schema, schemas) {
   if (schema === false) return 'not allowed';
   if (schema === true) return 'anything';
@@ -36,7 +38,7 @@ export function typeText(schema, schemas) {
   return `${words.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
 }
 
-/** Describes the bounds of a schema in words. */
+/** Returns a description of the bounds in a schema. */
 export function boundsText(schema, schemas) {
   const at = resolved(schema, schemas);
   const bounds = [
@@ -54,7 +56,7 @@ export function boundsText(schema, schemas) {
   return bounds.filter((one) => one !== false).join(', ');
 }
 
-/** Returns the fields of a schema, including those of all its parts. */
+/** Returns the fields of a schema, including the fields of all its parts. */
 export function fieldsOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   const required = new Set(at.required ?? []);
@@ -62,7 +64,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
     name,
     schema: inner,
     required: required.has(name),
-    // A field without its own provenance has the provenance of its resource.
+    // If a field does not state its provenance, the provenance of its resource applies.
     provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));
@@ -73,7 +75,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
   );
 }
 
-/** A schema as a list of fields that expand one level at a time. */
+/** A list of a schema's fields. Each field can be expanded by one level at a time. */
 export function Schema({ schema, schemas }) {
   const at = resolved(schema, schemas);
   const options = at.anyOf ?? at.oneOf ?? [];
@@ -124,13 +126,13 @@ function Field({ name, schema, required, provenance, schemas }) {
   </li>`;
 }
 
-// For a list of plain values, there are no details in addition to the type.
+// A list of plain values has no details beyond its type.
 function isOpenable(at, schemas) {
   if (typeof at.items === 'object') return isOpenable(resolved(at.items, schemas), schemas);
   return [at.properties, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');
 }
 
-// Schemas may be recursive, so contents are rendered only when opened.
+// Schemas can be recursive, so the contents of a field are rendered only when the field is opened.
 function Part({ schema, schemas, label }) {
   const [open, setOpen] = useState(false);
   const at = resolved(schema, schemas);

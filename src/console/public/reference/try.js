@@ -6,7 +6,7 @@ import { firstBody, firstValues, prettyBody } from './sample.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
-/** The form for trying one operation. The admin listener relays the request to the gateway's own public listener. */
+/** A form for trying an operation. The admin listener forwards the request to the gateway's own public listener. */
 export function TryForm({ operation, contract, credential }) {
   const { method, parameters, requestBody } = operation;
   const [values, setValues] = useState(() => firstValues(operation));
