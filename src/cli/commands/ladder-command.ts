@@ -34,7 +34,7 @@ export const ladderCommand: Command = {
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Undo the moves of the ladder; without CHECK, those of all checks of the operation.',
+      help: 'Undo the moves of the ladder for this check; without CHECK, for all checks of the operation.',
     },
   ],
   notes: [

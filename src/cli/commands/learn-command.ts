@@ -25,7 +25,7 @@ export const learnCommand: Command = {
     {
       name: 'against',
       value: 'URL',
-      help: 'Sample the responses of this server to safe requests instead of reading a file.',
+      help: 'Send safe requests to this server and sample its responses, instead of reading a file.',
     },
     { name: 'observations', value: 'FILE', help: 'Observations to read; learn.file by default.' },
     { name: 'output', value: 'FILE', help: 'File for the overlay; standard output (-) by default.' },
@@ -41,7 +41,7 @@ export const learnCommand: Command = {
       name: 'id',
       value: 'NAME=ID',
       multiple: true,
-      help: 'An id that the walk cannot find by itself, for example jobId=12.',
+      help: 'An id that no response contains, for example jobId=12.',
     },
     {
       name: 'max-requests',

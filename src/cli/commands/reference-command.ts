@@ -21,7 +21,7 @@ export const referenceCommand: Command = {
     ...REFERENCE_FLAGS,
   ],
   notes: [
-    'Its passwords are public (password = name): do not expose it beyond the loopback interface.',
+    'The password of each account is its name, so do not expose the server beyond the loopback interface.',
     '',
     ...CHAOS_NOTES,
   ],

@@ -28,7 +28,11 @@ export const reportCommand: Command = {
     { name: 'ledger', value: 'FILE', help: 'A ledger, or a JSON report; ledger.file by default.' },
     { name: 'format', value: 'FORMAT', help: `${[...REPORT_FORMATS.keys()].join(', ')}; table by default.` },
     { name: 'output', value: 'FILE', help: 'File for the report; standard output (-) by default.' },
-    { name: 'since', value: 'TIME', help: '24h, 7d, or an instant such as 2026-05-04T10:00Z.' },
+    {
+      name: 'since',
+      value: 'TIME',
+      help: 'Start of the reported period: 24h, 7d, or an instant such as 2026-05-04T10:00Z.',
+    },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'release', value: 'LABEL', help: 'Only violations of this release.' },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },

@@ -13,12 +13,12 @@ import { letYoungGenerationGrow } from '../v8-heap.ts';
 /** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the gateway, in front of an embedded upstream unless another is configured',
+  summary: 'Run the gateway; without a configured upstream, it starts the reference server',
   args: '',
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
   notes: [
-    'Logs go to standard output, the banner to standard error. SIGTERM and SIGINT let requests in flight finish.',
+    'Logs are written to standard output, and the banner to standard error. After SIGTERM or SIGINT, requests in flight can finish.',
     '',
     ...CHAOS_NOTES,
   ],
