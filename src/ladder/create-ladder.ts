@@ -15,21 +15,21 @@ import {
   stepOf,
 } from './ladder-step.ts';
 
-/** Decides the effective levels of each operation while the gateway runs, and stores the reasons. */
+/** Determines each operation's effective levels while the gateway runs, and stores the reasons for changes. */
 export interface Ladder {
   /** Returns the effective levels of an operation. */
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the table of `portico ladder` for the traffic of a snapshot. */
+  /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
-  /** Undoes the step of a check. Returns false if there is none, or a different one than `meant`. */
+  /** Undoes the step of a check. Returns false if there is no step or if the step differs from `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
   /** Evaluates a finished request. May immediately demote `responses` of its operation. */
   record(trace: Trace): void;
-  /** Promotes the checks whose numbers in the ledger justify it, if promotion is enabled. */
+  /** Promotes the checks whose results in the ledger justify it, if promotion is enabled. */
   promote(reader: LedgerReader): Promise<void>;
-  /** Calls `listener` with the operation whenever its levels have changed. */
+  /** Calls `listener` with the operation's id whenever the levels of an operation change. */
   onChange(listener: (operation: string) => void): void;
 }
 
@@ -46,7 +46,7 @@ export interface LadderParts {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */
   readonly operations: readonly ConfiguredLevels[];
-  /** True in a transparent mode, in which nothing may be promoted. */
+  /** True in transparent mode, in which promotions are not allowed. */
   readonly transparent: boolean;
   readonly state: LadderState;
   readonly file: Pick<LadderFile, 'write'>;
@@ -111,7 +111,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered does not count for the current level.
+      // A response that was checked before the level was lowered says nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;
@@ -133,16 +133,16 @@ export function createLadder(parts: LadderParts): Ladder {
   };
 }
 
-/** Returns the start of the period whose numbers decide on promotions, in epoch milliseconds. */
+/** Returns the start of the period on which promotions are based, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }
 
 /**
- * Returns the promotions that the numbers of a snapshot justify: checks at the `report` level with enough results, none
- * of which would have been a refusal. There are none until the contract has been the same for the whole window, because
- * results under an earlier contract prove nothing. A level that is configured for the operation itself, or that the
- * ladder has already changed, is never promoted.
+ * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results
+ * and none of them would have been a refusal. The contract must have been the same for the whole window, because
+ * results for an earlier contract prove nothing. Levels that are configured for the operation itself, or that the
+ * ladder has already changed, are never promoted.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

@@ -3,24 +3,24 @@ import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../files/replace-file.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
-/** Stores the ladder's state across restarts. */
+/** Stores the ladder's state, so that it survives restarts. */
 export interface LadderFile {
-  /** Writes the state in the background: one write at a time, and only the latest state. */
+  /** Writes the state in the background. Only one write runs at a time, and only the latest state is written. */
   write(state: LadderState): void;
   /** Resolves when the latest state has been written or writing has failed. */
   written(): Promise<void>;
-  /** Checks whether another process has changed the file, and reports removed steps. */
+  /** Checks whether another process has changed the file. Reports the steps that it removed. */
   checkForChanges(): Promise<void>;
 }
 
-/** The events of the ladder's file. */
+/** Callbacks for events of the ladder's file. */
 interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
-  /** Another process has removed a step from the file. */
+  /** Called if another process has removed a step from the file. */
   readonly onRemoved: (step: LadderStep) => void;
 }
 
-/** Reads the ladder's file; returns undefined if there is none. Throws an Error that describes what is wrong with it. */
+/** Reads the ladder's file. Returns undefined if it does not exist. Throws an error that describes any problem. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
   let text: string;
@@ -28,7 +28,7 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Without the folder there is no file either. Writing reports that separately.
+    // If the folder is missing, the file is missing too. A failed write reports that separately.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
@@ -41,7 +41,10 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
   await replaceFile(file, formatLadder(state), 0o600);
 }
 
-/** Creates the writer of a file that contains `known`. State that cannot be written is reported and stays in memory. */
+/**
+ * Creates the writer of a file that contains `known`. If the state cannot be written, the failure is reported and the
+ * state stays in memory.
+ */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
   let writing: Promise<void> | undefined;
@@ -65,7 +68,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // Check before overwriting, so that steps removed by an operator stay removed.
+      // Check for changes before overwriting the file, so that steps removed by an operator stay removed.
       await checkForChanges();
       const state = waiting;
       waiting = undefined;
@@ -94,22 +97,22 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
 
 const idOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
 
-/** Identifies a version of the file. Every writer replaces the file with a new one. */
+/** Returns a text that identifies a version of the file. Every writer replaces the file with a new one. */
 function stampOf(stats: Stats | undefined): string | undefined {
   return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }
 
 const MOVES = ['promoted', 'demoted', 'lifted'] as const;
-/** The maximum number of steps, more than any contract needs. */
+/** The maximum number of steps, which is more than any contract needs. */
 const MAX_STEPS = 10_000;
 
-/** Returns the text of the ladder's file: indented JSON. */
+/** Formats the text of the ladder's file as indented JSON. */
 export function formatLadder({ contract, since, steps }: LadderState): string {
   const written = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Parses the text of the ladder's file. Throws an Error that describes what is wrong with it. */
+/** Parses the text of the ladder's file. Throws an error that describes any problem. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = objectOf(jsonOf(text), 'the file');
   if (version !== 1) throw new Error('version must be 1');

@@ -1,29 +1,29 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** When a check of an operation is enforced automatically because it would have refused no requests. */
+/** When a check of an operation is promoted to `enforce`, because it would not have refused any requests. */
 export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
   readonly checks: readonly CheckName[];
   /** The minimum number of results of the check in the window. */
   readonly minAnswers: number;
-  /** Length of the window in hours, in which the check must not have reported anything. */
+  /** The length of the window in hours. The check must not have reported anything in the window. */
   readonly windowHours: number;
 }
 
 /** When `responses` of an operation is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
-  /** The share of checked responses that may fail, from 0 to 1. */
+  /** The fraction of checked responses that may fail, from 0 to 1. */
   readonly share: number;
-  /** Length of the window in seconds, over which the share is computed. */
+  /** The length of the window in seconds, over which the fraction is computed. */
   readonly windowSeconds: number;
   /** The minimum number of checked responses in the window. */
   readonly minAnswers: number;
 }
 
-/** The configuration key `ladder:` with every default filled in. */
+/** The options under the configuration key `ladder:`, with all defaults filled in. */
 export interface LadderOptions {
   /** The file that stores promotions and demotions across restarts: an absolute path, or `:memory:`. */
   readonly file: string;

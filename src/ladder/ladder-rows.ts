@@ -8,21 +8,21 @@ export interface LadderRow {
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
-  /** The step that changed its level; undefined if the level is the configured one. */
+  /** The step that changed the level. Undefined if the check has its configured level. */
   readonly step: LadderStep | undefined;
   /** `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;
   readonly next: NextStep;
 }
 
-/** Returns one row per operation and check. */
+/** Returns one row for each operation and check. */
 export function ladderRows(
   levels: readonly OperationLevels[],
   snapshot: LedgerSnapshot,
   state: LadderState,
   minAnswers: number,
 ): readonly LadderRow[] {
-  // Grouped once, because the console requests the rows of hundreds of operations every few seconds.
+  // The traffic is grouped only once, because the console requests hundreds of rows every few seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   return levels.flatMap(({ operation, configured, effective }) => {
     const own = { traffic: traffic.get(operation) ?? [] };
@@ -36,9 +36,9 @@ export function ladderRows(
   });
 }
 
-/** The recommended next step, with one short sentence about the numbers that justify it. */
+/** The recommended next step, and a short sentence with the numbers that justify it. */
 interface NextStep {
-  /** `ready` to be enforced, `not yet`, already `enforced`, `demoted` by the ladder, or `off`. */
+  /** `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
@@ -51,7 +51,7 @@ interface NextStepFacts {
   readonly counts: CheckCounts;
   /** The minimum number of results for a recommendation. */
   readonly minAnswers: number;
-  /** The start of the period in epoch milliseconds; undefined for everything in the ledger. */
+  /** The start of the period in epoch milliseconds. Undefined for the whole ledger. */
   readonly since: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -61,12 +61,12 @@ interface NextStepFacts {
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // Refusals under an earlier level count as much as those that the check would have made.
+  // Earlier refusals, at another level, count as much as requests that the check would have refused.
   const failed = reported + refused;
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // Reported while the check was not enforced, or by a gateway with another configuration.
+    // These were reported before the check was enforced, or by a gateway with another configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {
       kind: 'enforced',
@@ -134,7 +134,7 @@ export function movedWords({ check, configured, effective, step }: MovedLevel): 
   return `${check} ${effective} instead of ${configured}: ${stepWords(step)}`;
 }
 
-/** Describes a step: when it happened and for which numbers. */
+/** Describes a step: when it was made, and the numbers that caused it. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
   if (move === 'lifted') return `promotion undone ${day}`;
@@ -158,11 +158,11 @@ const count = (value: number) => value.toLocaleString('en-US');
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;
-  /** The checks whose level is configured for this operation itself. The ladder never raises those. */
+  /** The checks whose level is configured for this operation itself. The ladder never raises these levels. */
   readonly explicit: readonly CheckName[];
 }
 
-/** Returns the effective levels of an operation: the configured ones, changed by the ladder's steps. */
+/** Returns the effective levels of an operation: the configured levels, as changed by the ladder's steps. */
 export function effectiveChecks(
   { operation, checks, explicit }: ConfiguredLevels,
   steps: readonly LadderStep[],

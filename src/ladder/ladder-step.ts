@@ -8,8 +8,8 @@ export interface LadderEvidence {
 }
 
 /**
- * A change of one check of one operation. `lifted` is a promotion that an operator has undone: it changes no level and
- * prevents another promotion of the check.
+ * A change to the level of one check of one operation. `lifted` means that an operator has undone a promotion. It does
+ * not change the level, but it prevents another promotion of the check.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
@@ -19,20 +19,20 @@ export interface LadderStep extends LadderEvidence {
   readonly at: number;
 }
 
-/** The state of the ladder, for one version of the contract. */
+/** The state of the ladder for one version of the contract. */
 export interface LadderState {
-  /** The version of the contract that all steps belong to. */
+  /** The version of the contract to which all steps belong. */
   readonly contract: string;
-  /** When this version was first used, in epoch milliseconds. */
+  /** The time at which this version was first used, in epoch milliseconds. */
   readonly since: number;
-  /** At most one for each operation and check. */
+  /** The steps, at most one for each operation and check. */
   readonly steps: readonly LadderStep[];
 }
 
-/** The checks of the ladder, in the order in which they run. `undocumented` is missing, as it has no operation. */
+/** The checks that the ladder covers, in the order in which they run. Undocumented requests have no operation. */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The checks that may be promoted. Only a person may decide to enforce authentication. */
+/** The checks that may be promoted automatically. Only a person may decide to enforce authentication. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** Returns the step of a check of an operation. */
@@ -50,8 +50,8 @@ export interface OperationLevels {
 }
 
 /**
- * Returns the steps after one of them was undone. A demotion and a `lifted` mark are removed. A promotion is replaced with a
- * `lifted` mark, so that the same numbers do not promote the check again.
+ * Returns the steps that remain after one of them is undone. A demotion or a `lifted` mark is removed. A promotion is
+ * replaced with a `lifted` mark, so that the same results do not promote the check again.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
@@ -59,8 +59,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Returns the state to start with. Steps apply only to the contract version that they were made for. With another version
- * all checks start at their configured levels, so that a corrected contract takes effect immediately.
+ * Returns the state to start with. Steps apply only to the contract version for which they were made. With any other
+ * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {
   return stored?.contract === contract ? stored : { contract, since: now, steps: [] };

@@ -5,7 +5,7 @@ import type { LadderEvidence } from './ladder-step.ts';
 
 /** Counts the checked responses of each operation and reports when too many of them fail. */
 interface ResponseWindows {
-  /** Adds a response. Returns the numbers if too many responses have failed; the window then starts again. */
+  /** Adds a response. If too many responses have failed, returns the numbers and starts a new window. */
   take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
 }
 
@@ -17,12 +17,13 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket; all others count as one. */
+/** The maximum number of distinct callers in one bucket. All other callers count as one. */
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot lower a check for the others: if the other callers
- * have enough responses, the share must also be exceeded without the caller with the most failures.
+ * Creates empty windows for these operations. A single caller cannot lower a check for all others. If the other callers
+ * have enough responses, too many of their responses must fail as well. The caller with the most failures is left out
+ * of that comparison.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -79,18 +80,18 @@ function sum(tallies: readonly Tally[]): Tally {
 
 /** A response that was checked at the `enforce` level: its caller and whether it was refused. */
 interface CheckedResponse {
-  /** The name of a verified caller; empty for all others, whose names may be invented. */
+  /** The name of a verified caller. Empty for all other callers, because they can invent names. */
   readonly caller: string;
   readonly failed: boolean;
 }
 
-// An HTML page or a broken body means that the upstream is down, not that the contract is wrong.
+// An HTML page or invalid JSON means that the upstream is down rather than that the contract is wrong.
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns the result of enforcing `responses` for a finished request. Returns undefined if no response was checked at
- * the `enforce` level, and if the upstream failed: no response, an error status, an HTML page, invalid JSON or an error
- * in a successful response.
+ * Returns the result of enforcing `responses` for a finished request. Returns undefined if the response was not checked
+ * at the `enforce` level or if the upstream failed. The upstream has failed if it did not respond, or if it sent an
+ * error status, an HTML page, invalid JSON, or an error in a successful response.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
@@ -109,13 +110,13 @@ function isOutage({ violations }: Trace): boolean {
   );
 }
 
-/** A check that refuses an unusual share of an operation's requests. `operation` is undefined for undocumented paths. */
+/** A check that refuses unusually many requests of an operation. `operation` is undefined for undocumented paths. */
 export interface RefusalAlert extends LadderEvidence {
   readonly operation: string | undefined;
   readonly check: CheckName;
 }
 
-/** Watches how many requests the checks refuse. It only reports. */
+/** Counts how many requests the checks refuse. It only reports. */
 interface RefusalWatch {
   take(trace: Trace, now: number): RefusalAlert | undefined;
 }
@@ -130,7 +131,7 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/** Creates the watch for these operations. It reports each check of an operation at most once per window. */
+/** Creates the watch for these operations. It reports a check of an operation at most once per window. */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(
@@ -163,11 +164,11 @@ export function createRefusalWatch(options: DemotionOptions, operations: readonl
 
 const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'refused';
 
-/** Returns the check that refused the request; there is at most one. */
+/** Returns the check that refused the request. There is at most one. */
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The credential was not refused: it could not be verified because of the upstream, which other metrics show.
+  // The credential was not refused. The upstream prevented its verification, which other metrics show.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -176,24 +177,24 @@ function refusedBy(trace: Trace): CheckName | undefined {
   return isRefused(trace.pageBounds) ? 'pageBounds' : undefined;
 }
 
-/** A sliding window made of buckets; old buckets are dropped when the window has moved past them. */
+/** A sliding window that consists of buckets. Buckets are dropped when they are outside the window. */
 interface BucketRing<T> {
-  /** Returns the bucket of an instant (epoch milliseconds); creates it if it is new. */
+  /** Returns the bucket for an instant (epoch milliseconds), which is created if necessary. */
   at(now: number): T;
-  /** Returns all buckets inside the window. */
+  /** Returns all buckets in the window. */
   within(now: number): readonly T[];
   clear(): void;
 }
 
 /**
- * Creates an empty window; `make` creates an empty bucket. The window moves in steps of one bucket, so it covers at
- * least `count - 1` of `count` parts of its length.
+ * Creates an empty window. `make` creates an empty bucket. The window moves in steps of one bucket, so it always covers
+ * at least `count - 1` of its `count` parts.
  */
 function createBucketRing<T>(windowMs: number, count: number, make: () => T): BucketRing<T> {
   const width = windowMs / count;
   let buckets: { readonly number: number; readonly value: T }[] = [];
   const numberAt = (now: number) => Math.floor(now / width);
-  // After the clock is set back, buckets that lie in the future are ignored.
+  // If the clock is set back, buckets in the future are ignored.
   const covered = (number: number, last: number) => number > last - count && number <= last;
   return {
     at(now) {

@@ -1,7 +1,7 @@
-// 95 % confidence, two-sided.
+// The z-score for a two-sided confidence level of 95%.
 const Z = 1.96;
 
-/** Returns the lower bound of the Wilson score interval for the share of successes in trials, from 0 to 1. */
+/** Returns the lower bound of the Wilson score interval for the success rate of trials, from 0 to 1. */
 export function wilsonBound(successes: number, trials: number): number {
   if (trials <= 0) return 0;
   const share = Math.min(successes, trials) / trials;
@@ -11,21 +11,21 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Converts a confidence to a word for display. */
+/** Returns the word that is displayed for a confidence. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
   return shown >= 0.7 ? 'fair' : 'low';
 }
 
-/** Rounds a confidence to two digits for display. The maximum is 0.99, because nothing is certain. */
+/** Rounds a confidence to two decimals for display. The maximum is 0.99, because no statement is certain. */
 export function shownConfidence(confidence: number): number {
   return Math.min(0.99, Math.round(confidence * 100) / 100);
 }
 
 /**
- * Returns the confidence in a property that all `values` sampled from `responses` share. The items of one response are
- * not independent, so the number of trials is the harmonic mean of both numbers.
+ * Returns the confidence in a property that all `values` from a number of `responses` share. Because the items of one
+ * response are not independent, the number of trials is the harmonic mean of the two numbers.
  */
 export function confidenceOf(values: number, responses: number): number {
   const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);

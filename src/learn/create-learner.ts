@@ -11,11 +11,11 @@ import { compilePathTemplate } from './sample/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses. It is fast enough to run while requests are handled. */
+/** Samples responses. It is fast enough to be used while requests are handled. */
 export interface Learner {
   /**
-   * Returns true if the operation's next response should be sampled: the first {@link ENOUGH}, then one in {@link
-   * SAMPLE}.
+   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are sampled, and
+   * then one in {@link SAMPLE}.
    */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
@@ -28,25 +28,23 @@ export interface Learner {
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** The earlier observations, to which the learner adds its own. */
+  /** Earlier observations. The learner adds its own to them. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request once: the shapes of all responses are stored for the comparison of
-   * switches.
+   * True for a walk, which sends each request only once. The structure of every response is then stored, so that
+   * responses with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
-/** The number of responses per operation that are sampled without exception; after that, one in {@link SAMPLE} is. */
+/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
 /** The maximum number of stored templates of undocumented paths. */
 const MAX_PATHS = 200;
 
-/**
- * The minimum number of distinct responses with the name of an undocumented field, or with a word, before it is stored.
- */
+/** The number of distinct responses in which a word or the name of an undocumented field must occur to be stored. */
 const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
@@ -56,7 +54,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // A person's name may equal that of a documented field; showing it reveals nothing.
+  // If a person's name equals that of a documented field, showing it reveals nothing.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
@@ -81,7 +79,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       before.untilAt = clock();
       before.answers += 1;
       switches.add(before.switches, response, clock());
-      // Responses with a switch are not evidence about responses without it.
+      // Responses with a switch are not evidence of what responses without it contain.
       if (response.wrap || response.v1) return;
       samplePageSize(before, response, clock());
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

@@ -1,8 +1,8 @@
-/** The configuration key `learn:` with every default filled in. */
+/** The options under the configuration key `learn:`, with all defaults filled in. */
 export interface LearnOptions {
-  /** True to sample the shapes of live responses; `portico learn --against` does not need it. */
+  /** True if live responses are sampled. `portico learn --against` does not need this option. */
   readonly traffic: boolean;
-  /** The file that stores observations across restarts: an absolute path, or `:memory:`. */
+  /** The file that preserves observations across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
 }
 

@@ -1,7 +1,7 @@
 import { type ResponseNode, type DocumentNode, type OperationNode, childPath } from './document.ts';
 import { flatten, itemSites, memberSites, referenced, restSites, type Site, typesOf } from './sites.ts';
 
-/** One description of a place, with lists of types: a value must have one type from each list. */
+/** One description of a place, with lists of types. A value must have one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
@@ -14,28 +14,28 @@ export interface PlaceSchema {
   readonly owner: Site;
   /** True if the contract does not describe the place, or only states that it is an object. */
   readonly open: boolean;
-  /** True for personal data. */
+  /** True if the value is personal data. */
   readonly personal: boolean;
-  /** The descriptions of the place. There are several if several parts of an object describe the same field. */
+  /** The descriptions of the place. There are several if more than one part of an object describes the same field. */
   readonly places: readonly TypedSite[];
-  /** All schemas that apply to the value, flattened. */
+  /** All schemas that apply to the value, as a flat list. */
   readonly sites: readonly Site[];
-  /** True if members are described. */
+  /** True if the contract describes the members of the value. */
   readonly describesMembers: boolean;
   /** The required members, each with the path of the schema that requires it. */
   readonly required: readonly { readonly path: string; readonly name: string }[];
-  /** Returns the description of a member; undefined if it is undocumented. */
+  /** Returns the description of a member. Returns undefined if the member is undocumented. */
   member(name: string): PlaceSchema | undefined;
-  /** Returns the description of array elements; undefined if there is none. */
+  /** Returns the description of the array's elements. Returns undefined if there is none. */
   items(): PlaceSchema | undefined;
 }
 
-/** Returns the description of a response body; undefined if the contract does not describe a JSON body. */
+/** Returns the description of a response body. Returns undefined if the contract does not describe a JSON body. */
 type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
 
 const JSON_TYPE = 'application/json';
 
-/** Indexes a contract's operations. Each place is compiled when it is first needed. */
+/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
 export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
   const operations = new Map<string, { at: string; source: OperationNode }>();
   for (const [path, methods] of Object.entries(document.paths))
@@ -103,8 +103,8 @@ function createPlaceSchema(
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
   const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
   const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
-  // Compiled when first needed, because a schema may contain itself, and cached, because every object of a page needs
-  // it.
+  // Members are compiled when they are first needed, because a schema may contain itself. They are cached, because
+  // every object of a page needs them.
   const members = new Map<string, PlaceSchema | undefined>();
   let rest: { placeSchema: PlaceSchema | undefined } | undefined;
   let items: { placeSchema: PlaceSchema | undefined } | undefined;

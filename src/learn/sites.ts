@@ -4,7 +4,7 @@ import { type DocumentNode, type SchemaNode, childPath } from './document.ts';
 export interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True for one of several alternatives, which a value need not match. */
+  /** True if the schema is one of several alternatives. A value does not have to match it. */
   readonly alternative?: boolean;
 }
 
@@ -15,7 +15,7 @@ export function referenced(document: DocumentNode, reference: string): Site | un
   return schema && { path: childPath('$.components.schemas', name), schema };
 }
 
-/** Returns a schema with its parts and the targets of all references; the target of its own reference comes first. */
+/** Returns a schema with its parts and the targets of all references. The target of its own reference is first. */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
   seen.add(site.path);
@@ -35,14 +35,14 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   ];
 }
 
-/** Returns the lists of types that apply to a value, which must have one type from each list. */
+/** Returns the lists of types that apply to a value. The value must have one type from each list. */
 export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
   return sites.flatMap(({ schema, alternative }) =>
     alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
   );
 }
 
-/** Returns the site of a member in a schema; an empty list if the schema does not name it. */
+/** Returns the site of a member in a schema. The list is empty if the schema does not name the member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -50,14 +50,14 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
   return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Returns the site that describes members without a name in the schema; an empty list if there is none. */
+/** Returns the site that describes members that the schema does not name. The list is empty if there is none. */
 export function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Returns the site that describes array elements; an empty list if there is none. */
+/** Returns the site that describes array elements. The list is empty if there is none. */
 export function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

@@ -10,19 +10,19 @@ import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 /** The baseline file of a running gateway. */
 export interface BaselineFile {
   readonly file: string;
-  /** True if the file did not exist at startup, so nothing is accepted yet. */
+  /** True if the file did not exist at startup, so that no violations are accepted yet. */
   readonly missing: boolean;
   /** Returns all entries, including expired ones. */
   read(): Baseline;
-  /** Returns the expired entries; `now` in epoch milliseconds. */
+  /** Returns the expired entries. `now` is in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];
-  /** Returns true if an entry that has not expired accepts this fingerprint; `now` in epoch milliseconds. */
+  /** Returns whether an unexpired entry accepts this fingerprint. `now` is in epoch milliseconds. */
   isAccepted(fingerprint: string, now: number): boolean;
-  /** Adds an entry to the file, or updates the existing one. It applies from now on. */
+  /** Adds an entry to the file or updates the existing entry. It takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
 }
 
-/** Reads a baseline file. Throws StartFault with all errors in it. A missing file counts as empty. */
+/** Reads a baseline file. Throws a `StartFault` that contains all errors in it. A missing file is treated as empty. */
 export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): BaselineFile {
   const text = readText(file, place);
   let current = baselineOf(text ?? '', file);
@@ -30,7 +30,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   let writing: Promise<unknown> = Promise.resolve();
 
   const accept = async (accepted: AcceptedViolation) => {
-    // Read again, to preserve changes that were made since startup.
+    // The file is read again to preserve changes that were made after startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
       throw error;
@@ -50,7 +50,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
     isAccepted: (fingerprint, now) => now < (expiries.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
     accept: (accepted) => {
-      // One at a time: each call reads what the previous one has written.
+      // Only one call writes at a time, because each call reads the text that the previous call has written.
       const done = writing.then(() => accept(accepted));
       writing = done.catch(() => undefined);
       return done;
@@ -58,7 +58,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   };
 }
 
-/** Reads a baseline file once, for a report. Throws StartFault, including if the file does not exist. */
+/** Reads a baseline file once for a report. Throws `StartFault` if the file is invalid or does not exist. */
 export function readBaselineFile(file: string): Baseline {
   const place = { source: file, pointer: '' };
   const text = readText(file, place);
@@ -103,7 +103,7 @@ const isMissing = (error: unknown) => error instanceof Error && 'code' in error 
 const HEADER = ` Accepted violations of the contract, each with its reason, its owner and an optional expiry date.
  Portico reads this file at startup (contract.baseline). Reports and the console show its entries.`;
 
-/** Adds a violation to a baseline document, or updates its existing entry. Comments stay in place. Returns the text. */
+/** Adds a violation to a baseline document or updates its entry. Preserves comments and returns the new text. */
 function editBaseline(document: Document, accepted: AcceptedViolation): string {
   const fields = Object.entries(accepted).filter(([, value]) => value !== undefined);
   const entry = Object.fromEntries(fields);
@@ -133,13 +133,13 @@ type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
-/** A hint about the most frequent mistakes: entries below `accepted: []`, and text with a colon or a comma. */
+/** A hint for the most common mistakes: entries below `accepted: []`, and text with a colon or a comma. */
 const FORMAT_HINT = 'write "accepted:" on its own line, the entries below it, and text with punctuation in quotes';
 const KEYS = ['fingerprint', 'reason', 'owner', 'expires', 'summary'] as const;
 const FINGERPRINT = /^[\da-f]{16}$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Parses the text of a baseline file. Errors name `source` and the line. */
+/** Parses the text of a baseline file. Errors contain `source` and the line number. */
 export function parseBaseline(text: string, source: string): ParsedBaseline {
   const lines = new LineCounter();
   const failed = (message: string, offset?: number, suggestion?: string): ParsedBaseline => ({
@@ -159,7 +159,7 @@ export function parseBaseline(text: string, source: string): ParsedBaseline {
   if (broken !== undefined)
     return failed(`is not valid YAML: ${broken.code.toLowerCase().replaceAll('_', ' ')}`, broken.pos[0], FORMAT_HINT);
   const root = document.contents;
-  // A file that is empty or contains only comments accepts nothing.
+  // If the file is empty or contains only comments, no violations are accepted.
   if (root === null || (isScalar(root) && root.value === null))
     return { baseline: { accepted: [] }, document, faults: [] };
   if (!isMap(root)) return failed('must be a mapping with the key accepted');

@@ -11,9 +11,9 @@ export interface EntryDelta {
   /** Epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
-  /** Occurrences by hour since the epoch. */
+  /** The number of occurrences by hour since the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
-  /** Positions of its callers in the bitmap that counts distinct callers. */
+  /** The positions of the callers in the bitmap that counts distinct callers. */
   readonly callers: readonly number[];
   readonly samples: readonly LedgerSample[];
 }
@@ -27,22 +27,22 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** Everything recorded since the last batch, as plain data that can be sent to another thread. */
+/** The data recorded since the last batch. It is plain data, so it can be sent to another thread. */
 export interface LedgerBatch {
   /** Epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
-  /** In the order of their last occurrence, the most recent one last. */
+  /** The entries in the order of their last occurrence, with the most recent one last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
-  /** Number of violations and traffic rows that were lost before they could become part of a batch. */
+  /** The number of violations and traffic rows that were lost before they became part of a batch. */
   readonly dropped: number;
 }
 
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch, to count the loss when writing it fails. */
+/** Returns the number of entries and traffic rows in a batch. If writing the batch fails, they count as lost. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

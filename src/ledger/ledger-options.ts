@@ -1,10 +1,10 @@
-/** The configuration key `ledger:` with every default filled in. */
+/** The options under the configuration key `ledger:`, with all defaults filled in. */
 export interface LedgerOptions {
-  /** An absolute path, or `:memory:` for a ledger that is lost when the process ends. */
+  /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
-  /** Days after their last occurrence until violations are removed. */
+  /** The number of days after which violations that no longer occur are removed. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations; half of them for requests, half for responses. */
+  /** The maximum number of distinct violations: half of it for requests, half for responses. */
   readonly maxEntries: number;
   /** The maximum size of the file in bytes. */
   readonly maxBytes: number;

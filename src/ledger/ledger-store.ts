@@ -5,56 +5,56 @@ import type { LedgerBatch } from './ledger-batch.ts';
 
 /** The state of a store after a batch. */
 export interface StoreState {
-  /** Number of distinct violations in the store. */
+  /** The number of distinct violations in the store. */
   readonly entries: number;
-  /** Number of violations and traffic rows that were removed because the store was full. */
+  /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
 }
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** Distinct violations; half of them for requests, half for responses. */
+  /** The maximum number of distinct violations: half of it for requests, half for responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }
 
 /** The storage of a ledger. */
 export interface LedgerStore {
-  /** Stores a batch completely or not at all; rejects if nothing was stored. */
+  /** Stores a batch completely or not at all. The promise is rejected if nothing was stored. */
   write(batch: LedgerBatch): Promise<StoreState>;
   /** Returns the stored data that matches the query. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
   close(): Promise<void>;
 }
 
-/** A store, and the data that was read when it was opened. */
+/** A store and the data that was read when it was opened. */
 export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */
   readonly fingerprints: readonly string[];
-  /** The key for hashing callers. It belongs to the store, so that counts continue after a restart. */
+  /** The key for hashing callers. It is part of the store, so that caller counts continue after a restart. */
   readonly callerKey: string;
 }
 
-/** Returns the snapshot of a ledger in which nothing has been recorded. */
+/** Returns the snapshot of an empty ledger. */
 export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: number): LedgerSnapshot {
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
-/** Returns the start of the retention period, in epoch milliseconds. Entries last seen before it are removed. */
+/** Returns the start of the retention period in epoch milliseconds. Entries that were last seen earlier are removed. */
 export function retentionStart(now: number, retentionDays: number): number {
   return now - retentionDays * DAY_MS;
 }
 
-/** The name in queries for all requests outside the contract. */
+/** The name that queries use for all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
-/** Converts the operation of a query to the operation of an entry. */
+/** Converts the operation in a query to the operation in an entry. */
 export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }
 
-/** Returns the counts of each check with at least one outcome. */
+/** Returns the counts of every check that has at least one outcome. */
 export function checksOf(count: (name: CheckName, outcome: keyof CheckCounts) => number): OperationTraffic['checks'] {
   const all = CHECK_NAMES.map((name) => {
     const counts: CheckCounts = {

@@ -50,8 +50,7 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the policy in the configuration, otherwise the policy in the roles file, otherwise the verifier's default.
- * Throws for an unknown role.
+ * Returns the policy in the configuration, in the roles file, or the verifier's default. Throws if a role is unknown.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

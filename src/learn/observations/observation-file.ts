@@ -4,13 +4,15 @@ import { emptyObservations, type Observations } from './observations.ts';
 import { MAX_OBSERVATIONS_BYTES, readObservations, writeObservations } from './observations-text.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The place in the configuration that names a file of observations. */
+/** The place in the configuration that specifies the file. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
 }
 
-/** Reads a file of observations; returns none if it does not exist, throws a StartFault if it is invalid. */
+/**
+ * Reads an observations file. If it does not exist, returns empty observations. Throws `StartFault` if it is invalid.
+ */
 export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
   if (file === IN_MEMORY) return emptyObservations(now);
   const text = textOf(file, place);
@@ -38,17 +40,17 @@ function broken(place: ObservationPlace, message: string): StartFault {
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes a file of observations at intervals, outside the request path. */
+/** Writes an observations file at intervals, so that requests do not wait for it. */
 interface ObservationWriter {
-  /** Schedules a write within a few seconds. */
+  /** Schedules a write for the next few seconds. */
   changed(): void;
-  /** Writes pending observations and stops. */
+  /** Writes pending observations and stops the writer. */
   close(): void;
 }
 
 const PAUSE_MS = 5000;
 
-/** Creates a writer. It replaces the file atomically, so that a crash leaves the previous one. */
+/** Creates a writer. It replaces the file atomically, so a crash leaves the previous file intact. */
 export function createObservationWriter(
   file: string,
   observations: () => Observations,
@@ -65,7 +67,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // If the writer has been closed in the meantime, newer observations have been written.
+    // Do not write if the writer has been closed in the meantime, because it has then written newer observations.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {

@@ -15,7 +15,7 @@ export const MAX_OBSERVATIONS_BYTES = 1_048_576;
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Parses the text of an observations file, or returns a description of the first problem with it. */
+/** Parses the text of an observations file. If it is invalid, returns a description of the first problem. */
 export function readObservations(text: string): { observations: Observations } | { problem: string } {
   let json: unknown;
   try {
@@ -109,13 +109,13 @@ function sizes(stored: unknown): Map<number, number> {
   );
 }
 
-/** Converts redacted observations to the text of a file; returns undefined if it would be too large. */
+/** Converts redacted observations to the text of a file. Returns undefined if the text would be too large. */
 export function writeObservations(redacted: Observations): string | undefined {
   const text = `${JSON.stringify({ portico: 'observations', version: 1, ...redacted }, compact)}\n`;
   return Buffer.byteLength(text) > MAX_OBSERVATIONS_BYTES ? undefined : text;
 }
 
-/** Converts maps to objects and omits zeros, empty maps and the marks that only the running process needs. */
+/** Converts maps to objects. Omits zeros, empty maps and data that only the running process needs. */
 function compact(key: string, value: unknown): unknown {
   if (key === 'mark' || value === 0 || value === false) return undefined;
   if (!(value instanceof Map)) return value;

@@ -9,16 +9,16 @@ interface WordCounts {
   mark: number;
 }
 
-/** The values of a field with a closed vocabulary. */
+/** The values of a field that has a closed vocabulary. */
 export interface Vocabulary {
   seen: number;
   answers: number;
   mark: number;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** Values that are not plain words, exceed the limit or are too rare to be shown. */
+  /** The number of values that are not plain words, exceed the limit or are too rare to be shown. */
   other: number;
-  /** Values since the last new word, and the responses that they were in. */
+  /** The number of values since the last new word, and the number of responses that contained them. */
   quiet: number;
   quietAnswers: number;
   readonly words: Map<string, WordCounts>;
@@ -26,9 +26,9 @@ export interface Vocabulary {
 
 /** The differences between objects and their description in the contract. */
 export interface DescribedObjects {
-  /** Undocumented members. `seen` counts all complete objects. */
+  /** The undocumented members of the objects. `seen` counts all complete objects. */
   readonly objects: ObjectCounts;
-  /** Missing required members, by the JSONPath of the schema that requires them and their name. */
+  /** Missing required members. The key contains the JSONPath of the schema that requires the member, and its name. */
   readonly missing: Map<string, Shape>;
 }
 
@@ -36,22 +36,22 @@ export interface DescribedObjects {
 export interface PageSizes {
   /** The largest requested size for which a full page was returned. */
   honoured: number;
-  /** Number of full pages of the requested size, for any size. */
+  /** The number of full pages of the requested size, for all sizes together. */
   honouredAnswers: number;
-  /** The largest requested size that a response confirmed, with a full page or with all items of the list. */
+  /** The largest requested size that a response confirmed with a full page or with all items of the list. */
   accepted: number;
-  /** The smallest size for which a first page was refused, and the number of refusals. */
+  /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** Pages that were smaller than requested although the list has more items, by their size. */
+  /** The number of pages that were smaller than requested although the list has more items, by page size. */
   readonly clamped: Map<number, number>;
-  /** Sizes that responses state if the request does not specify one. */
+  /** The sizes that responses report if the request does not specify one, with their number. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** How often responses with a switch (`wrap`, `v1`) had the same shape as those without it, or a different one. */
+/** How often a switch (`wrap`, `v1`) did not change the structure of a response, and how often it did. */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -63,38 +63,36 @@ export interface SwitchCounts {
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /**
-   * The bodies of successful responses; undefined if only passthrough requests, whose bodies are streamed, were seen.
-   */
+  /** The bodies of successful responses. Undefined if all requests were passed through with streamed bodies. */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** All observations made by sampling: shapes, counts and forms by place, but never values. */
+/** All observations made by sampling: structures, counts and forms for each place, but never values. */
 export interface Observations {
   /** Epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
-  /** Number of values that were not counted because a limit was reached. */
+  /** The number of values that were not counted because a limit was reached. */
   dropped: number;
-  /** Places that the contract leaves open, by their JSONPath in the contract. */
+  /** The places that the contract leaves open, by their JSONPath in the contract. */
   readonly open: Map<string, Shape>;
   readonly described: Map<string, DescribedObjects>;
   readonly vocabularies: Map<string, Vocabulary>;
-  /** Values of a different type than documented, by the JSONPath of the field. */
+  /** Values whose type differs from the documented one, by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Successful responses with a different envelope than documented, by the JSONPath of the response's schema. */
+  /** Successful responses with an undocumented envelope, by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
-  /** By switch and operation: `wrap listQuestions`. */
+  /** The effects of switches, by switch and operation (`wrap listQuestions`). */
   readonly switches: Map<string, SwitchCounts>;
-  /** By method and template: `GET /services/v2/question/{id}.json`. */
+  /** The undocumented paths, by method and template (`GET /services/v2/question/{id}.json`). */
   readonly paths: Map<string, PathCounts>;
 }
 
-/** Returns empty observations; `now` in epoch milliseconds. */
+/** Returns empty observations. `now` is in epoch milliseconds. */
 export function emptyObservations(now: number): Observations {
   return {
     sinceAt: now,
@@ -118,13 +116,13 @@ export function emptyVocabulary(): Vocabulary {
   return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
 }
 
-/** Returns empty page sizes; `now` in epoch milliseconds. */
+/** Returns empty page sizes. `now` is in epoch milliseconds. */
 export function emptyPageSizes(now: number): PageSizes {
   const counts = { honoured: 0, honouredAnswers: 0, accepted: 0, refused: 0, refusedAnswers: 0 };
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that can be stored safely, without names and words that are too rare or may be personal. */
+/** Returns a copy that is safe to store: names and words that are too rare or may be personal are left out. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
@@ -154,7 +152,7 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
   return new Map([...map].map(([key, value]) => [key, change(value)]));
 }
 
-/** Replaces each path segment that is too rare or may be personal with `{name}` and merges paths that become equal. */
+/** Replaces path segments that are too rare or may be personal with `{name}`. Merges paths that become equal. */
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();
   for (const [key, counts] of paths) {
@@ -195,7 +193,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** Returns the number of named shapes in observations, to enforce the limit on them. */
+/** Returns the number of shapes in observations, which is limited. */
 export function countShapes({ open, described, mistyped, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

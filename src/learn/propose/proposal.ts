@@ -8,40 +8,40 @@ export interface OverlayAction {
   readonly remove?: true;
 }
 
-/** The evidence for a statement: counts and instants only. */
+/** The evidence for a statement. It contains only counts and times. */
 export interface Evidence {
-  /** Number of values, objects or responses that support the statement. */
+  /** The number of values, objects or responses that support the statement. */
   readonly seen: number;
-  /** Number of distinct responses that contained them. */
+  /** The number of distinct responses that contained them. */
   readonly answers: number;
-  /** Number of all values, objects or responses, if some may contradict the statement. */
+  /** The total number of values, objects or responses, if some of them may contradict the statement. */
   readonly of?: number;
   /** Epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
 }
 
-/** A statement about the legacy server, with the actions that would add it to the contract. */
+/** A statement about the legacy server, with the actions that add it to the contract. */
 export interface Proposal {
   readonly kind: 'shape' | 'field' | 'words' | 'type' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
-  /** The place in readable form: `Node.attachments[]`. */
+  /** The place in readable form, for example `Node.attachments[]`. */
   readonly place: string;
-  /** One plain sentence. */
+  /** The statement as one plain sentence. */
   readonly statement: string;
-  /** The lower bound of the Wilson score interval, from 0 to 1. */
+  /** The confidence: the lower bound of the Wilson score interval, from 0 to 1. */
   readonly confidence: number;
   readonly evidence: Evidence;
-  /** Empty if the statement does not change the contract. */
+  /** The actions. Empty if the statement does not change the contract. */
   readonly actions: readonly OverlayAction[];
 }
 
-/** Limits what is proposed. */
+/** The limits for proposals. */
 export interface Limits {
-  /** The minimum number of distinct responses with the name of a field, or with a word, before it is shown. */
+  /** The number of distinct responses in which a word or the name of a field must occur to be shown. */
   readonly minResponses: number;
-  /** From 0 to 1. */
+  /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
-  /** True to write all undocumented paths with a known shape into the contract; false for ticket lookups only. */
+  /** True if all undocumented paths with known bodies are added to the contract, and not only ticket lookups. */
   readonly writeAddresses: boolean;
 }
 
@@ -57,7 +57,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   path: 'Undocumented paths',
 };
 
-/** Formats proposals for the terminal: by kind, with their confidence and evidence. */
+/** Formats proposals for the terminal, grouped by kind, with their confidence and evidence. */
 export function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
   return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());

@@ -13,7 +13,7 @@ import {
   toSchema,
 } from './propose-shapes.ts';
 
-/** Proposes undocumented members. */
+/** Proposes descriptions of undocumented members. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minResponses: number): Proposal[] {
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -63,8 +63,8 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
 }
 
 /**
- * Proposes members whose names are data. The schema must not be combined with others, because `additionalProperties`
- * would also affect their members.
+ * Proposes descriptions of maps, whose member names are data. This is possible only for schemas that are not combined
+ * with others, because `additionalProperties` would also affect the members of those.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -85,7 +85,7 @@ function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[]
   ];
 }
 
-/** Proposes schemas for responses with a different envelope than documented, or without one. */
+/** Proposes schemas for responses whose envelope is missing or differs from the documented one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -105,7 +105,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
   });
 }
 
-/** Returns true if an alternative in the contract, for example from an overlay, already accepts the sampled schema. */
+/** Returns whether an alternative in the contract, for example from an overlay, already accepts the sampled schema. */
 function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   return anyOf.some((one) => {
     if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
@@ -114,13 +114,13 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   });
 }
 
-/** Returns `GET /services/v2/question.json` for the response of one operation, otherwise the readable path. */
+/** Returns `GET /services/v2/question.json` for the response of one operation. Otherwise, returns the readable path. */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
   return address === undefined ? placeName(path) : `${method.toUpperCase()} ${address}`;
 }
 
-/** Returns the schema of the items in an envelope's list, and the names of their fields. */
+/** Returns the schema of the items in an envelope, and the names of their fields. */
 function itemsOf(document: DocumentNode, site: { readonly path: string; readonly schema: SchemaNode }) {
   const sites = flatten(document, site).flatMap((one) => ['list', 'actions'].flatMap((name) => memberSites(one, name)));
   const [items] = sites.flatMap(({ schema }): SchemaNode[] => (typeof schema.items === 'object' ? [schema.items] : []));
@@ -129,7 +129,7 @@ function itemsOf(document: DocumentNode, site: { readonly path: string; readonly
   return { schema: items, names: new Set(parts.flatMap(({ schema }) => Object.keys(schema.properties ?? {}))) };
 }
 
-/** Returns the schema of the sampled responses; undefined if it would accept almost any response. */
+/** Returns the schema of the sampled responses. Returns undefined if it would accept almost any response. */
 function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
   const { arrays, objects } = shape;
   if (shape.cut || kindsOf(shape).length !== 1) return undefined;
@@ -146,7 +146,10 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
   return always.length === 0 ? undefined : { ...schema, required: always.toSorted() };
 }
 
-/** Returns no actions for a response whose variants are named elsewhere: an operator must choose one of them. */
+/**
+ * Returns the actions for a response. If its variants are named elsewhere, returns none, because an operator must
+ * choose a variant.
+ */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);
   if (name !== 'schema' || schema['anyOf'] !== undefined) return [];

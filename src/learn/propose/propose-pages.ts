@@ -5,7 +5,7 @@ import { wilsonBound } from '../confidence.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 
-/** Proposes page sizes: the largest that is honored, and the default. */
+/** Proposes page sizes: the largest size that the server returns in full, and the default size. */
 export function proposePages({ pages }: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   const described = document.components.parameters['pageSize'] !== undefined;
   const statements: string[] = [];
@@ -19,7 +19,7 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
   return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** Returns an action that describes all lists so far: each action repeats the previous statements and adds one. */
+/** Returns an action that describes all lists so far. Each action repeats the previous statements and adds one. */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,
@@ -46,7 +46,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // A page that is smaller than a full page of another response was truncated for a different reason.
+  // If another response had a larger full page, the page was truncated for a different reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {

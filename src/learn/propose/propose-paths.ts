@@ -4,10 +4,10 @@ import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName, schemaWords, toSchema } from './propose-shapes.ts';
 import { wilsonBound } from '../confidence.ts';
 
-/** Paths that the specification mentions but does not describe. Writing any other path would open it to all callers. */
+/** Paths that the specification mentions but does not describe. Adding any other path would open it to all callers. */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
-/** Proposes undocumented paths. A path is written into the contract only if its response bodies were sampled. */
+/** Proposes undocumented paths. A path is added to the contract only if its response bodies were sampled. */
 export function proposePaths({ paths }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, writeAddresses } = limits;
   const known = new Set(Object.keys(document.paths).map(nameless));
@@ -27,7 +27,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence: a missing ticket is not evidence against the path.
+        // Errors do not lower the confidence. For example, a missing ticket is not evidence against the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -56,7 +56,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns the component for the bodies, and the operation. Callers need a credential; other requirements are unknown.
+ * Returns actions that add the operation and a component for its bodies. Callers need a credential. Other requirements
+ * are unknown.
  */
 function writePath(
   template: string,

@@ -7,7 +7,7 @@ import { type IntegerCounts, kindsOf, type ObjectCounts, type Shape, type TextCo
 import { formPattern, type TextForm } from '../shape/text-form.ts';
 import type { Evidence, OverlayAction, Proposal } from './proposal.ts';
 
-/** Returns the counts of a shape as evidence. */
+/** Converts the counts of a shape to evidence. */
 export function evidenceOf({ seen, answers, firstSeenAt, lastSeenAt }: Shape): Evidence {
   return { seen, answers, firstSeenAt, lastSeenAt };
 }
@@ -47,9 +47,7 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   };
 }
 
-/**
- * Returns actions that add a new component, because the place refers to the shared component for undescribed values.
- */
+/** Returns actions that add a component for a place that now refers to the shared one for undescribed values. */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
   const name = freeName(componentName(place), taken);
@@ -65,20 +63,20 @@ function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): 
   ];
 }
 
-/** Converts a place to the name of a component: `Node.attachments[]` → `NodeAttachment`. */
+/** Converts a place to the name of a component, for example `Node.attachments[]` to `NodeAttachment`. */
 export function componentName(place: string): string {
   const words = place.replaceAll(/s?\[\]/g, '').match(/[A-Za-z0-9]+/g) ?? ['Learned'];
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Returns the name, with a number appended if it is taken. */
+/** Returns the name. If it is already used, appends a number. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;
   return free;
 }
 
-/** Describes a proposed schema in a few words: `object with 3 fields (id, name; sometimes size)`. */
+/** Describes a proposed schema in a few words, for example `object with 3 fields (id, name; sometimes size)`. */
 export function schemaWords(schema: ProposedSchema): string {
   const { type, properties, required, items, additionalProperties, $ref } = schema;
   if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
@@ -125,14 +123,12 @@ const FORMATS: Partial<Record<TextForm, string>> = {
   'e-mail': 'email',
 };
 
-/**
- * Returns a schema that accepts all sampled values. `name` is the name of the field, which may suggest personal data.
- */
+/** Returns a schema that accepts all sampled values. The field's `name` may suggest personal data. */
 export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
   if (shape.cut || only === undefined) return {};
-  // Integers are numbers too.
+  // The type `number` includes integers.
   const types = kinds.includes('number') ? kinds.filter((kind) => kind !== 'integer') : kinds;
   const mark = personalMark(name, shape);
   return {
@@ -145,7 +141,7 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   };
 }
 
-/** Returns the personal-data mark that a field's name or the form of its texts suggests. Only texts are marked. */
+/** Returns the kind of personal data that a field's name or the form of its texts suggests. Only texts are marked. */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
   const { forms } = texts;
@@ -157,7 +153,7 @@ function personalMark(name: string, { texts }: Shape): PersonalMark | undefined 
 
 function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string): ProposedSchema {
   return {
-    // Ids are 64-bit integers, even if all sampled ones were small.
+    // Ids are 64-bit integers, even if all sampled ids were small.
     ...((wide > 0 || /^id$|Ids?$/.test(name)) && { format: 'int64' }),
     ...(instants === seen && { description: 'Milliseconds since the Unix epoch.' }),
   };
@@ -180,8 +176,8 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 }
 
 /**
- * Returns the keywords for the members of objects. A member that was always present is required if the confidence is
- * high enough.
+ * Returns the keywords for the members of objects. A member that was always present becomes required if the confidence
+ * is high enough.
  */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, seen, answers, rest, rare } = counts;
@@ -194,7 +190,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Keys that are data have no names here, and rare members may be such keys too.
+    // Keys that are data are not named here. Rare members may also be such keys.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

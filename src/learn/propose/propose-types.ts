@@ -29,20 +29,17 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   });
 }
 
-/** Keywords that do not affect values of other types, and the mark of personal data. */
+/** Keywords that do not affect values of other types, and the mark for personal data. */
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
-/** Returns the keywords for the additional type that do not change what the contract says about the documented one. */
+/** Returns the keywords for the additional type that do not restrict values of the documented type. */
 function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
     Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );
 }
 
-/**
- * Returns the actions that add the types. A reference or a list of types cannot be updated, so the whole field is
- * replaced.
- */
+/** Returns the actions that add the types. References and type lists cannot be updated, so the field is replaced. */
 function widen(
   path: string,
   schema: SchemaNode,

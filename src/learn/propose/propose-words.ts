@@ -3,14 +3,12 @@ import { confidenceOf } from '../confidence.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
-/** The minimum confidence that no other words exist. It is high because a closed vocabulary refuses all other words. */
+/** The minimum confidence that there are no other words. It is high because a closed vocabulary refuses other words. */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/**
- * Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted individually.
- */
+/** Proposes the words of fields with a closed vocabulary. Each word below the minimum confidence is omitted. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
@@ -44,7 +42,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
   });
 }
 
-/** Returns true if so many values contained no new word that another one is unlikely. */
+/** Returns whether so many values contained no new word that another new word is unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }
@@ -61,7 +59,7 @@ function closedEvidence(seen: Vocabulary) {
   };
 }
 
-/** Returns the evidence for several words, which is that of the rarest one. */
+/** Returns the evidence for several words, which is the evidence for the rarest of them. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
   const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};
@@ -76,7 +74,7 @@ function documentedWords(schema: SchemaNode): string[] {
   return list.split(',').flatMap((word) => word.trim() || []);
 }
 
-/** Returns the schema whose description lists the words. The words of elements are listed with their array. */
+/** Returns the schema whose description lists the words. Words in an array are listed in the array's description. */
 function describingSchema(path: string, document: DocumentNode): SchemaNode | undefined {
   return nodeAt(document, path.replace(/\.items$/, '')) as SchemaNode | undefined;
 }

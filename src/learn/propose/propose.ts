@@ -11,13 +11,13 @@ import { evidenceOf, proposeShapes } from './propose-shapes.ts';
 import { proposeTypes } from './propose-types.ts';
 import { proposeWords } from './propose-words.ts';
 
-/** Returns the proposals that follow from observations. */
+/** Returns the proposals that are based on observations. */
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   const groups = [
     proposeShapes(observations, document),
     proposeTypes(observations, document),
-    // Before proposeFields, which appends to the lists that this replaces.
+    // This runs before `proposeFields`, which appends to the lists that this function replaces.
     proposeOptional(observations, document, minConfidence),
     proposeFields(observations, document, minResponses),
     proposeEnvelopes(observations, document),
@@ -37,8 +37,8 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make missing members optional. An overlay cannot remove a single string from a list, so each list is
- * replaced once, even if several objects share it.
+ * Proposes that missing members become optional. An overlay cannot remove a single string from a list, so each list is
+ * replaced. This happens once, even if several objects share the list.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]): Proposal[] => {
@@ -84,7 +84,7 @@ function missingByPath({ described }: Observations): ReadonlyMap<string, Readonl
   return paths;
 }
 
-/** Proposes descriptions of `wrap` and `v1`: whether they change the shape of responses. */
+/** Proposes descriptions of `wrap` and `v1`, which state whether they change the structure of responses. */
 export function proposeSwitches({ switches }: Observations, { components }: DocumentNode): Proposal[] {
   const byName = Map.groupBy([...switches], ([key]) => key.split(' ', 1)[0] ?? '');
   return [...byName].map(([name, found]): Proposal => {

@@ -4,15 +4,15 @@ import type { SampledResponse } from './sampled-response.ts';
 /** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;
 
-/** The statuses that servers use to refuse a page size. */
+/** The statuses with which servers refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
-/** Returns true for a status that can mean that a page size is too large. */
+/** Returns whether a status can mean that a page size is too large. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
-/** Compares the requested page size with the returned one. Only full pages, first pages and refusals are conclusive. */
+/** Compares the requested page size with the returned one. Only full pages, first pages and refusals are evidence. */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
   const refused = isRefusal(status) && requested !== undefined && page <= 1;
@@ -27,7 +27,7 @@ export function samplePageSize({ pages }: Observations, response: SampledRespons
   else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** A server may refuse for other reasons, so a size that is not larger than an accepted one does not count. */
+/** Counts a refusal, unless a page of this size or a larger one was accepted. It then has another reason. */
 function addRefusal(place: PageSizes, requested: number): void {
   if (requested <= place.accepted) return;
   place.refused = Math.min(place.refused || requested, requested);
@@ -35,7 +35,7 @@ function addRefusal(place: PageSizes, requested: number): void {
 }
 
 interface Sizes {
-  /** The size that the response states. */
+  /** The page size in the response body. */
   readonly stated: number;
   readonly items: number;
   readonly total: number | undefined;
@@ -56,7 +56,7 @@ function addRequested(place: PageSizes, requested: number, { stated, items, tota
     place.honoured = Math.max(place.honoured, requested);
     place.honouredAnswers += 1;
   } else if (items < requested && stated < requested && items === stated) count(place.clamped, stated);
-  // A server that silently truncates pages states the requested size.
+  // A server that silently truncates pages still reports the requested size.
   else if (first && stated === requested && items > 0 && items < requested && total !== undefined && total > items)
     count(place.clamped, items);
 }

@@ -1,6 +1,6 @@
 import { isWord } from '../../privacy/client-text.ts';
 
-/** Path segments that are known from real deployments, in addition to those of the contract. */
+/** Path segments that are known from real deployments and do not occur in the contract. */
 const FIELD_WORDS = (
   'services v2 accept anonymize auth badge close count delete execution favorite follow getByUsername ' +
   'issuetracker key latest markfavorite open revision schedule search space status ticket token ' +
@@ -17,12 +17,13 @@ const ID = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 interface PathTemplates {
   /** Returns the template of a path. Unknown words are preserved only if the path `exists` on the upstream. */
   readonly of: (path: string, exists: boolean) => string;
-  /** Returns true for a path segment that is known in advance. */
+  /** Returns whether a path segment is known in advance. */
   readonly isKnown: (word: string) => boolean;
 }
 
 /**
- * Compiles the conversion of paths to templates: `/services/v2/question/118.json` to `/services/v2/question/{id}.json`.
+ * Compiles the function that converts paths to templates, such as `/services/v2/question/118.json` to
+ * `/services/v2/question/{id}.json`.
  */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
   const words = new Set<string>(FIELD_WORDS);
@@ -37,8 +38,8 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word names a collection, and a word after an id names a part of the identified object. Any other word
-      // may be a person's name, and clients can invent paths.
+      // The first word is the name of a collection, and a word after an id is the name of a part of the object. Any
+      // other word may be a person's name, and clients can invent paths.
       const names = exists && (at === start || ID.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';

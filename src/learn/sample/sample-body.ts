@@ -16,7 +16,7 @@ export function sampleBody(
 ): void {
   if (!isOtherEnvelope(placeSchema, json, context.complete))
     return sampleValue(all, { placeSchema, name: '' }, json, context);
-  // A body with an error is an error, whatever its status.
+  // A body that contains an error is an error, whatever its status is.
   if (context.complete && status < 300 && !isError(json))
     addValue(shapeAt(all.envelopes, placeSchema.written.path, context), json, context);
 }
@@ -26,7 +26,7 @@ const isError = (json: unknown) =>
 
 interface Position {
   readonly placeSchema: PlaceSchema;
-  /** The name of the field; elements have the name of their array. */
+  /** The name of the field. Elements have the name of their array. */
   readonly name: string;
 }
 
@@ -62,7 +62,7 @@ function sampleMembers(all: Observations, placeSchema: PlaceSchema, value: Membe
   }
 }
 
-/** Returns the path of the observations about an open place. A component without a type is shared by many places. */
+/** Returns the path for observations about an open place. Many places share a component without a type. */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
 }
@@ -86,9 +86,7 @@ function describedAt({ described }: Observations, path: string): DescribedObject
   return known;
 }
 
-/**
- * Returns true for a body with a different envelope: a body of another type, or one that lacks most required members.
- */
+/** Returns whether a body has a different envelope: its type differs, or most required members are missing. */
 function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
   if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;
   const required = new Set(placeSchema.required.map(({ name }) => name));
@@ -104,7 +102,7 @@ function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: bool
 
 const NO_PLACES: readonly TypedSite[] = [];
 
-/** Returns the places whose type differs from that of the value. */
+/** Returns the descriptions whose types do not include the type of the value. */
 function mistypedPlaces({ places }: PlaceSchema, value: unknown): readonly TypedSite[] {
   const wrong = ({ types }: TypedSite) => types.some((some) => !some.some((type) => isType(type, value)));
   return places.some(wrong) ? places.filter(wrong) : NO_PLACES;

@@ -2,15 +2,15 @@
 export interface SampledResponse {
   readonly operation: string;
   readonly status: number;
-  /** True if the request had `details=true`. */
+  /** True if the request contained `details=true`. */
   readonly details: boolean;
-  /** True if the caller chose the fields. */
+  /** True if the caller selected the fields of the response. */
   readonly projected: boolean;
   readonly wrap: boolean;
   readonly v1: boolean;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** Identifies requests that differ only in `wrap` and `v1`, in any form. It is never stored. */
+  /** A key that is the same for requests that differ only in `wrap` and `v1`. It is never stored. */
   readonly request: string;
   readonly json: unknown;
 }
@@ -20,6 +20,6 @@ export interface SampledPath {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The body of a successful response; undefined if it was streamed. */
+  /** The body of a successful response. Undefined if it was streamed. */
   readonly json?: unknown;
 }

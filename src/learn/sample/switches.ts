@@ -6,13 +6,10 @@ interface SwitchComparison {
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number): void;
 }
 
-/** The maximum number of requests whose response shapes are stored for comparison. */
+/** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/**
- * Creates the comparison. Unless `always` is true, the comparison of an operation starts with its first request that
- * has a switch.
- */
+/** Creates the comparison. It starts at once if `always` is true, otherwise with an operation's first switch. */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();
@@ -28,7 +25,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       if (!always && !comparedOperations.has(operation)) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const [only, second] = switches;
-      // With both switches, the effect of each one is unknown.
+      // If a request has both switches, the effect of each one is unknown.
       if (second !== undefined) return;
       if (only === undefined) {
         for (const name of ['wrap', 'v1']) {
@@ -56,7 +53,7 @@ function compare(counts: Map<string, SwitchCounts>, key: string, same: boolean, 
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
-/** Returns the shape of a value as one text of names and types, to compare two responses. It is never stored. */
+/** Returns the structure of a value as a text of names and types, for comparison. The text is never stored. */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) {

@@ -3,7 +3,7 @@ import { isWord } from '../../privacy/client-text.ts';
 import type { PlaceSchema } from '../place-schema.ts';
 import { emptyVocabulary, type Vocabulary } from '../observations/observations.ts';
 
-/** Documented fields whose values are words of a closed set and never personal. */
+/** Documented fields whose values come from a closed set of words and are never personal. */
 const FIELDS: ReadonlySet<string> = new Set([
   'nodeStates',
   'verb',
@@ -18,17 +18,17 @@ const FIELDS: ReadonlySet<string> = new Set([
 /** The maximum number of stored words per place. */
 const MAX_WORDS = 50;
 
-/** Returns true for a place whose values are words of a closed set. */
+/** Returns whether the values of a place come from a closed set of words. */
 export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): boolean {
   return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
-/** Returns the path of the words: that of the enumeration, if there is one. */
+/** Returns the path under which the words are stored: the path of the enumeration, if there is one. */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   return sites.find(({ schema }) => schema.enum !== undefined)?.path ?? written.path;
 }
 
-/** Counts a word of a closed set. A value that is not a plain word is counted but not stored. */
+/** Counts a word. A value that is not a plain word is counted but not stored. */
 export function addWord(
   places: Map<string, Vocabulary>,
   placeSchema: PlaceSchema,

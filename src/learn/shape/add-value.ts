@@ -5,20 +5,20 @@ import { textForm } from './text-form.ts';
 
 /** The context in which values are added to shapes. */
 export interface SampleContext {
-  /** The number of this response, so that each place counts it once. */
+  /** The number of this response, by which each place counts it only once. */
   readonly responseNumber: number;
-  /** False if the caller chose the fields, in which case a missing field means nothing. */
+  /** False if the caller selected the fields. Missing fields are then not evidence. */
   readonly complete: boolean;
-  /** The number of further shapes that may be stored, and the number of shapes that were not. */
+  /** The number of shapes that can still be stored, and the number of shapes that were not stored. */
   readonly budget: { left: number; dropped: number };
   /** Epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs, so that people's names are recognized among field
-   * names.
+   * Remembers the value of a personal field while the process runs, so that people's names are recognized when they
+   * occur as field names.
    */
   readonly remember: (text: string) => void;
-  /** Returns true for a name that was the value of a personal field. */
+  /** Returns whether a name was the value of a personal field. */
   readonly isPersonal: (text: string) => boolean;
 }
 
@@ -44,7 +44,7 @@ export function addValue(shape: Shape, value: unknown, context: SampleContext, d
 }
 
 function addNumber(shape: Shape, value: number): void {
-  // A contract cannot describe larger numbers as integers of 64 bits.
+  // Larger numbers do not fit in 64-bit integers, so a contract cannot describe them as integers.
   if (!Number.isInteger(value) || Math.abs(value) > 2 ** 63) {
     shape.fractions += 1;
     return;
@@ -89,7 +89,7 @@ export function countObject(counts: ObjectCounts, { responseNumber }: SampleCont
   counts.mark = responseNumber;
 }
 
-/** Adds one member of an object under its name, or without the name if it may be personal. */
+/** Adds one member of an object. Its name is not stored if it may be personal. */
 export function addMember(
   counts: ObjectCounts,
   name: string,

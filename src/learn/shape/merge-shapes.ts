@@ -10,7 +10,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // The same responses may be in both shapes, so the sum may be too high.
+  // Both shapes may contain the same responses, so the sum could be too high.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);

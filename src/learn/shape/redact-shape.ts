@@ -3,12 +3,12 @@ import { emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts
 
 /** Decides which names of undocumented fields may be shown. */
 export interface RedactOptions {
-  /** The minimum number of distinct responses with a field before its name is shown. */
+  /** The minimum number of distinct responses that contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
-  /** Returns true for the name of any field in the contract: such a name is not personal. */
+  /** Returns whether a field in the contract has this name. Such a name is not personal. */
   readonly isDocumented: (name: string) => boolean;
-  /** Returns true for a path segment that is known in advance. */
+  /** Returns whether a path segment is known in advance. */
   readonly isKnownWord: (word: string) => boolean;
 }
 
@@ -17,7 +17,7 @@ const MAP_PRESENCE = 0.3;
 const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
-/** Returns a copy that can be stored safely, without names that are too rare or may be personal. */
+/** Returns a copy that is safe to store, without names that are too rare or may be personal. */
 export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
   return {
     ...shape,
@@ -30,8 +30,8 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 }
 
 /**
- * Returns a copy of the objects' member counts that can be stored safely. `holder` is the name of the field that
- * contains the objects; undefined for objects that the contract describes, which are not maps.
+ * Returns a copy of the objects' member counts that is safe to store. `holder` is the name of the field that contains
+ * the objects. It is undefined for objects that the contract describes, which are not maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -46,8 +46,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // Among keys that are data, a member with values of the same types is another such key, regardless of its name. In
-    // a record with only a few such keys, a member that is always present is a field.
+    // If most keys are data, a member whose values have the same types is considered another such key, whatever its
+    // name is. If only a few keys of a record are data, a member that is always present is considered a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
@@ -60,7 +60,7 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   return redacted;
 }
 
-/** Returns true if there are many names, each in few objects, and all values have the same types: the keys are data. */
+/** Returns whether the keys are data: there are many names, each in few objects, and all values have the same types. */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;
   const shapes = [...fields.values()];
@@ -69,10 +69,10 @@ function isMap({ fields, seen }: ObjectCounts): boolean {
   return first !== undefined && presence < MAP_PRESENCE && shapes.every(({ shape }) => sameKinds(shape, first.shape));
 }
 
-/** Names of fields that contain maps: `votesBy`, `perUser`, `reactionMap`. */
+/** Names of fields that contain maps, such as `votesBy`, `perUser` and `reactionMap`. */
 const HOLDER = /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$/;
 
-/** Names of fields that contain people: `codeReviewers`. */
+/** Names of fields that contain people, such as `codeReviewers`. */
 const PEOPLE =
   /(?:user|voter|member|author|name|follower|assignee|reviewer|approver|watcher|owner|editor|reader|moderator|participant|contributor|contact|friend|colleague|employee)s$|people$|staff$/i;
 
@@ -80,9 +80,9 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns true if the member names may be names of people: single words of which none is always present, or members of
- * a field with a name such as `votesBy`. In both cases, the values have the same types. A map is also correct if the
- * names turn out to be field names.
+ * Returns whether the member names may be names of people, and all values have the same types. Such names are single
+ * words, none of which is always present, or members of a field with a name such as `votesBy`. Treating the object as a
+ * map is correct even if the names turn out to be field names.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

@@ -2,7 +2,7 @@ import type { TextForm } from './text-form.ts';
 
 /** The occurrences of one member of objects. */
 export interface FieldShape {
-  /** Number of complete objects with the member. Responses whose fields the caller chose do not count. */
+  /** The number of complete objects with the member. Responses whose fields the caller selected do not count. */
   present: number;
   readonly shape: Shape;
 }
@@ -16,10 +16,10 @@ export interface TextCounts {
 /** The integers at a place. */
 export interface IntegerCounts {
   seen: number;
-  /** Beyond 32 bits. */
+  /** The number of integers that do not fit in 32 bits. */
   wide: number;
   negative: number;
-  /** Between 1990 and 2100 when read as epoch milliseconds. */
+  /** The number of integers that are between 1990 and 2100 if they are read as epoch milliseconds. */
   instants: number;
 }
 
@@ -31,18 +31,18 @@ interface ArrayCounts {
 
 /** The objects at a place. */
 export interface ObjectCounts {
-  /** Number of complete objects. */
+  /** The number of complete objects. */
   seen: number;
-  /** Number of distinct responses with such objects. */
+  /** The number of distinct responses with such objects. */
   answers: number;
   /** The number of the response that was counted last. */
   mark: number;
   readonly fields: Map<string, FieldShape>;
-  /** Number of members whose names are not stored, because they may be personal. */
+  /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of these members; undefined if there are none. */
+  /** The values of these members. Undefined if there are none. */
   rest: Shape | undefined;
-  /** The values of members whose names are too rare to be stored; undefined until the shape is redacted. */
+  /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
   rare: Shape | undefined;
   /** True if there were too many names for a record. The objects are then maps, whose keys are data. */
   map: boolean;
@@ -51,22 +51,22 @@ export interface ObjectCounts {
 /** The values at one place in responses: types, counts and forms, but never the values themselves. */
 export interface Shape {
   seen: number;
-  /** Number of distinct responses. */
+  /** The number of distinct responses. */
   answers: number;
   /** The number of the response that was counted last, so that each response counts once. */
   mark: number;
-  /** Epoch milliseconds; 0 while there are no values. */
+  /** Epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;
   lastSeenAt: number;
   nulls: number;
   booleans: number;
-  /** Numbers that are not integers. */
+  /** The number of numbers that are not integers. */
   fractions: number;
   integers: IntegerCounts | undefined;
   texts: TextCounts | undefined;
   arrays: ArrayCounts | undefined;
   objects: ObjectCounts | undefined;
-  /** True if a limit was reached, so that nothing is known about nested values. */
+  /** True if nested values were not sampled because a limit was reached. */
   cut: boolean;
 }
 
@@ -77,7 +77,7 @@ export const SHAPE_LIMITS = {
   names: 64,
   /** The maximum number of elements that are sampled in one array. */
   elements: 2000,
-  /** The maximum number of shapes of all places together. */
+  /** The maximum number of shapes for all places together. */
   shapes: 3000,
 } as const;
 
@@ -105,7 +105,7 @@ export function emptyObjects(): ObjectCounts {
   return { seen: 0, answers: 0, mark: 0, fields: new Map(), nameless: 0, rest: undefined, rare: undefined, map: false };
 }
 
-/** Returns the types of the values in a shape, by their JSON Schema names, sorted. */
+/** Returns the types of the values in a shape as sorted JSON Schema names. */
 export function kindsOf(shape: Shape): readonly string[] {
   const kinds = [
     shape.arrays !== undefined && 'array',

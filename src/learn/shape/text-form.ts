@@ -1,4 +1,4 @@
-/** The form of a text, which describes the text without revealing it. */
+/** The form of a text. It describes the text without revealing it. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
 /** The forms in the order in which they are tested. */
@@ -25,19 +25,19 @@ const LONGEST = 4096;
 
 /** Returns the first form that matches a text, or `plain`. */
 export function textForm(text: string): TextForm {
-  // Long texts are content: testing their beginning is enough.
+  // A long text is prose, so only its beginning is tested.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }
 
 const KNOWN_FORMS: ReadonlySet<string> = new Set([...TEXT_FORMS.map(({ name }) => name), 'plain']);
 
-/** Returns true for the name of a form. */
+/** Returns whether a name is the name of a form. */
 export function isTextForm(name: string): name is TextForm {
   return KNOWN_FORMS.has(name);
 }
 
-/** Returns a pattern that all texts of a form match; undefined if the form is too loose to enforce. */
+/** Returns a pattern that matches all texts of a form. Returns undefined if the form is too loose to be enforced. */
 export function formPattern(form: TextForm): string | undefined {
   const strict: readonly TextForm[] = ['formatted-date', 'schedule-date', 'stored-date', 'spoken-date', 'date', 'uuid'];
   if (!strict.includes(form)) return undefined;

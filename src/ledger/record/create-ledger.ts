@@ -15,25 +15,25 @@ import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pendi
 export interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
-  /** Ids of the contract's operations. */
+  /** The ids of the contract's operations. */
   readonly operations: readonly string[];
-  /** The release label that all counts belong to. */
+  /** The release label for all counts. */
   readonly release: string;
-  /** The store until `open` is called, or permanently if it never is. */
+  /** The store that is used until `open` is called. It is used permanently if `open` is never called. */
   readonly inMemory: OpenedStore;
-  /** Opens the configured store; undefined if that is the store in memory. */
+  /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
-  /** Called when writing fails: once per outage. */
+  /** Called when writing fails, but only once per outage. */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
-/** Milliseconds after which recorded data is passed to the store. A crash loses at most this much. */
+/** The time in milliseconds after which recorded data is passed to the store. A crash loses at most this much. */
 const WRITE_AFTER_MS = 500;
 
-/** The maximum number of remembered fingerprints. Only `size` needs them, to count new violations. */
+/** The maximum number of remembered fingerprints. They are only needed to count new violations for `size`. */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Requests only add to pending data; at most one batch at a time is being written. */
+/** Creates a ledger. Requests only add to pending data, and at most one batch is written at a time. */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
@@ -62,11 +62,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // Count each request once per violation, so that counts divided by requests are shares of the traffic.
+    // A request counts only once per violation, so that counts divided by requests are fractions of the traffic.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // A background request has no caller, except when the shadow contract checks a client's request afterwards.
+    // Background requests do not have a caller, but requests that the shadow contract checks afterwards do.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
@@ -150,28 +150,28 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
 }
 
-/** Stores distinct violations and counts the traffic in which they occurred. */
+/** Stores distinct violations, and counts the traffic in which they occurred. */
 export interface Ledger extends LedgerReader {
-  /** Opens the configured store. Until then everything stays in memory. */
+  /** Opens the configured store. Until then, all data stays in memory. */
   open(): Promise<void>;
-  /** Records a finished request. Accesses memory only. */
+  /** Records a finished request, using only memory. */
   record(trace: Trace): void;
   /** Returns the number of distinct violations. */
   size(): number;
-  /** Returns the number of violations and traffic rows that this process lost because a limit was reached or a write failed. */
+  /** Returns the number of violations and traffic rows that this process lost because of limits or failed writes. */
   dropped(): number;
-  /** Resolves when everything recorded so far has been written or counted as dropped. */
+  /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /** Writes the remaining data and closes the store. */
   close(): Promise<void>;
 }
 
-/** Returns a caller's position in the bitmap that counts distinct callers. All callers without a name share one position. */
+/** Returns a caller's position in the bitmap for distinct callers. All callers without a name share one position. */
 type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Creates the positions from keyed hashes. Without the key, positions reveal nothing about the names. */
+/** Creates the positions from keyed hashes. Without the key, they do not reveal anything about the names. */
 function createCallerPlaces(key: string): CallerPlaces {
   return boundedMemo(MAX_REMEMBERED, (caller) =>
     distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),

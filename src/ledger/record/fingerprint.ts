@@ -3,22 +3,22 @@ import { boundedMemo } from '../../lib/bounded-memo.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 
-/** The properties that identify a violation, shared by all its occurrences. */
+/** The properties that identify a violation. All its occurrences share them. */
 export interface ViolationKind {
-  /** 16 hexadecimal digits, the first of them a letter; the same violation has the same fingerprint in every process. */
+  /** 16 hexadecimal digits, beginning with a letter. A violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place in the message, without indices, ids and any text that a caller may have invented. */
+  /** The place in the message, without indices, ids or any text that a caller may have invented. */
   readonly at: string;
-  /** The status of the upstream's response; undefined for violations of requests. */
+  /** The status of the upstream's response. Undefined for violations in requests. */
   readonly status: number | undefined;
 }
 
-/** Reduces a violation to its identifying properties: operation, direction, status, check, rule and place. */
+/** Returns the properties that identify a violation: its operation, direction, status, check, rule and place. */
 export type KindOf = (operation: string | undefined, status: number | undefined, violation: Violation) => ViolationKind;
 
 const MAX_REMEMBERED = 4_096;
 
-/** Creates the reduction with a bounded memory: a known violation costs one lookup and no hash. */
+/** Creates the function with a memory of limited size. A known violation takes one lookup and no hash. */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
   return (operation, status, violation) => {
@@ -34,7 +34,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** Reduces a violation to its kind. The key is the rule followed by the place. */
+/** Computes the kind of a violation. The key is the rule followed by the place. */
 function reduced(key: string, { status, violation }: Occurrence): ViolationKind {
   const rule = key.slice(0, key.length - violation.at.length);
   // The name of a permission comes from the contract and may contain blanks.
@@ -42,7 +42,7 @@ function reduced(key: string, { status, violation }: Occurrence): ViolationKind 
   return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };
 }
 
-// Starts with a letter, because YAML may read text that starts with a digit as a number.
+// A fingerprint starts with a letter, because YAML may read text that starts with a digit as a number.
 function toFingerprint(digest: string): string {
   return `${'abcdef'.charAt(Number.parseInt(digest.slice(-2), 16) % 6)}${digest.slice(0, 15)}`;
 }

@@ -10,13 +10,13 @@ import type { ViolationKind } from './fingerprint.ts';
 /** One occurrence of a violation. */
 interface Occurrence {
   readonly sample: LedgerSample;
-  /** The caller's position in the bitmap; undefined for background work. */
+  /** The caller's position in the bitmap. Undefined for background work. */
   readonly caller: number | undefined;
 }
 
 /** The distinct violations since the last batch. */
 interface PendingEntries {
-  /** Returns false if the limit of distinct violations is reached. */
+  /** Adds an occurrence. Returns false if the limit of distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
   /** Returns the fingerprints. */
   keys(): Iterable<string>;
@@ -24,11 +24,11 @@ interface PendingEntries {
   take(): EntryDelta[];
 }
 
-/** The maximum number of distinct violations of one direction that are waiting to be written. */
+/** The maximum number of distinct violations per direction that are waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * The share of these that one rule of one operation may have once half of the limit is used. A caller who invents
- * parameter names thus cannot displace other violations.
+ * The fraction of the limit that one rule of one operation can use once half of the limit is used. A caller who invents
+ * parameter names therefore cannot displace other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -71,7 +71,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
           samples: [],
         };
       } else entries.delete(fingerprint);
-      // Deleted and inserted again, so that the map is in the order of the last occurrence.
+      // The entry is deleted and inserted again to keep the map in the order of the last occurrence.
       entries.set(fingerprint, entry);
       entry.firstSeenAt = Math.min(entry.firstSeenAt, seenAt);
       entry.lastSeenAt = Math.max(entry.lastSeenAt, seenAt);
@@ -99,7 +99,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   };
 }
 
-/** Returns the properties of a violation that the ledger stores. They contain no values from messages. */
+/** Returns the properties of a violation that the ledger stores. They do not contain values from messages. */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
@@ -120,7 +120,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 }
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
-  // The message may quote the same place that had to be masked.
+  // The message may contain the same place that had to be masked.
   if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
   return shownText(message) ?? `violates the rule ${violation.keyword}`;
@@ -129,14 +129,14 @@ function toMessage({ at }: ViolationKind, violation: Violation): string {
 /** Counts requests by operation, hour and check outcome. */
 interface TrafficCounts {
   count(trace: Trace): void;
-  /** Returns everything counted since the previous call. */
+  /** Returns the counts since the previous call. */
   take(): TrafficDelta[];
 }
 
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts: a row of numbers per operation, so that a request costs a few additions. */
+/** Creates the counts. Each operation has a row of numbers, so that counting a request takes a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));
@@ -165,7 +165,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work is not a request of a client, but its check results provide information about the upstream.
+      // Background work is not a client's request, but the results of its checks describe the upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
       tally(trace.requests, row + 4);
@@ -190,7 +190,10 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
   };
 }
 
-/** Only successful responses can be refused. Error responses would distort the numbers that promotion is based on. */
+/**
+ * Returns whether the response could be refused. Only successful responses can be refused, and counting error responses
+ * would distort the numbers on which promotion is based.
+ */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;
   return status === undefined || (status >= 200 && status < 300);

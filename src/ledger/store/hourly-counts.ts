@@ -1,13 +1,13 @@
 /** Counts by release and hour. */
 export interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
-  /** Returns the sums by release since an hour, without releases that have no counts. */
+  /** Returns the sum for each release since an hour. Releases without counts are omitted. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
-  /** Removes the hours before this one. */
+  /** Removes all hours before this one. */
   forget(beforeHour: number): void;
 }
 
-/** The maximum number of hours per release in memory. Older hours are merged into the oldest one. */
+/** The maximum number of hours per release in memory. Older hours are merged into the oldest stored one. */
 const MAX_HOURS = 24 * 14;
 
 /** Creates counts in memory. */

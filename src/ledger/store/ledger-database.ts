@@ -6,18 +6,18 @@ import type { OpenedStore } from '../ledger-store.ts';
 import { beginFile } from './begin-file.ts';
 import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file-error.ts';
 
-/** Milliseconds that a writer waits for another one. A second gateway may write to the same file. */
+/** The time in milliseconds that a writer waits for another writer, such as a second gateway with the same file. */
 const BUSY_MS = 5_000;
 
 /**
- * More pages than any batch changes. A batch thus reaches the disk only on commit, so that a full disk can be
- * distinguished from a full ledger.
+ * The number of changed pages that SQLite holds in memory. It is larger than any batch, so a batch reaches the disk
+ * only on commit, and a full disk can be distinguished from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger file for writing and creates folder, file and tables if necessary. Throws LedgerFileError. New tables
- * store `callerKey` for hashing callers; the default is a random key.
+ * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerFileError`.
+ * New tables store `callerKey`, the key for hashing callers, which is random by default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
   return convertFileErrors(path, () => {
@@ -36,7 +36,7 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
   });
 }
 
-/** Opens a ledger file read-only, whether or not a gateway is writing it. Throws LedgerFileError. */
+/** Opens a ledger file read-only, even if a gateway is writing to it. Throws `LedgerFileError`. */
 export function readLedgerDatabase(path: string): DatabaseSync {
   const missing = () =>
     new LedgerFileError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
@@ -44,7 +44,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   const read = (file: string | URL) => {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
     try {
-      // The database is empty for a moment until its tables are created.
+      // The database is empty until its tables are created.
       if (isEmpty(database)) throw missing();
       assertLedger(database, path);
       return database;
@@ -57,8 +57,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates its index beside the file, which fails in a read-only folder. No process writes the ledger in
-      // such a folder, so it can be opened as immutable.
+      // SQLite creates its index next to the file, which fails in a read-only folder. No process can write to the
+      // ledger in such a folder, so it can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
@@ -66,7 +66,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   });
 }
 
-/** Throws LedgerFileError if pages of the file are damaged. */
+/** Throws `LedgerFileError` if pages of the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
   convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
@@ -81,7 +81,7 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-// Checked again inside the transaction, because another process may be creating the tables in the same file.
+// The tables are checked for again inside the transaction, because another process may be creating them.
 function createTables(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   inTransaction(database, () => {
@@ -110,10 +110,10 @@ function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_versi
   return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 }
 
-/** Marks an SQLite file as a Portico ledger (`PRAGMA application_id`): "PtLg". */
+/** Identifies an SQLite file as a Portico ledger (`PRAGMA application_id`): "PtLg". */
 export const APPLICATION_ID = 0x50744c67;
 
-/** The version of the tables (`PRAGMA user_version`). Increase it whenever they change. */
+/** The version of the tables (`PRAGMA user_version`). Increase it whenever the tables change. */
 export const TABLES_VERSION = 1;
 
 /** The statements that create the tables in an empty file. */
@@ -167,13 +167,13 @@ export function inTransaction<T>(
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // SQLite itself rolls back after some failures, for example a full disk.
+    // After some failures, such as a full disk, SQLite has already rolled back.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** Checks a ledger file and reads its fingerprints and caller key. Throws LedgerFileError if the file cannot be used. */
+/** Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerFileError` if it cannot be used. */
 export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
   const database = openLedgerDatabase(path);
   try {

@@ -1,7 +1,7 @@
-/** Why a ledger file cannot be used: it does not exist, cannot be opened, or is not a ledger of this version. */
+/** The reason why a ledger file is unusable: it is missing, cannot be opened, or is not a ledger of this version. */
 type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
 
-/** An error about a ledger file, worded for the person who configured it. */
+/** An error about a ledger file. Its message is for the person who configured the file. */
 export class LedgerFileError extends Error {
   override readonly name = 'LedgerFileError';
   readonly problem: LedgerFileProblem;
@@ -17,7 +17,7 @@ export class LedgerFileError extends Error {
 /** The suggested fix if the file is not a ledger of this version. */
 export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this one away';
 
-/** Runs work on a ledger file and converts errors of the system and of SQLite to LedgerFileError. */
+/** Runs work on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
 export function convertFileErrors<T>(path: string, act: () => T): T {
   try {
     return act();
@@ -44,7 +44,7 @@ function reasonOf(error: unknown): string {
 /** The SQLite result codes that the ledger handles (https://www.sqlite.org/rescode.html). */
 export const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
-/** Returns the primary result code of an SQLite error; undefined for any other error. */
+/** Returns the primary result code of an SQLite error. Returns undefined for any other error. */
 export function sqliteCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   return error.errcode & 0xff;

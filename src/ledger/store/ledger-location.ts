@@ -6,26 +6,26 @@ import type { OpenedStore } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './open-file-store.ts';
 
-/** The place where a ledger is stored. The gateway and the command line open ledgers only through this. */
+/** The place where a ledger is stored. The gateway and the command line open ledgers only through this interface. */
 interface LedgerLocation {
-  /** The location as it is configured. */
+  /** The location as written in the configuration. */
   readonly name: string;
-  /** The configuration key that names it, as a JSON pointer. */
+  /** The configuration key for the location, as a JSON pointer. */
   readonly key: string;
-  /** False if the data is lost when the process ends, so that no other process can read it. */
+  /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
-  /** Opens the store for a gateway, the only writer. Throws LedgerFileError. */
+  /** Opens the store for a gateway, which is the only writer. Throws `LedgerFileError`. */
   open(): Promise<OpenedStore>;
   /**
-   * Reads the ledger, even while a gateway writes to it. Returns undefined if there is nothing to read: the location is
-   * not lasting, or no gateway has used it yet. Throws StartFault if it cannot be used.
+   * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read, because the
+   * ledger is in memory or has not been used yet. Throws `StartFault` if it cannot be used.
    */
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
 const FILE_KEY = '/ledger/file';
 
-/** Returns the configured location, which determines the kind of store. */
+/** Returns the configured location, which determines the type of store. */
 export function ledgerAt(options: LedgerOptions): LedgerLocation {
   const { file } = options;
   if (file === IN_MEMORY)
@@ -43,7 +43,7 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
-      // Loaded here, because it loads SQLite, which a new gateway does not need.
+      // The module is loaded here, because it loads SQLite, which a new gateway does not need.
       const { openLedgerFile } = await import('./open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {
@@ -56,14 +56,14 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
 }
 
 /**
- * Returns the options of a ledger in another file. Every command that replaces the location calls this, so that nothing
- * of the configured location remains.
+ * Returns the options of a ledger in another file. Every command that replaces the location calls this function, so
+ * that no part of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, file };
 }
 
-/** Returns the options of a ledger that leaves nothing behind. */
+/** Returns the options of a ledger that is stored only in memory. */
 export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
   return withLedgerFile(options, IN_MEMORY);
 }

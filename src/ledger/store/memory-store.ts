@@ -24,14 +24,15 @@ interface StoredEntry {
   readonly counts: HourlyCounts;
 }
 
-/** Opens a store in memory, which is lost when the process ends. */
+/** Opens a store in memory. Its data is lost when the process ends. */
 export function openMemoryStore(limits: StoreLimits): OpenedStore {
   return { store: createMemoryStore(limits), fingerprints: [], callerKey: randomBytes(32).toString('hex') };
 }
 
 /**
- * Creates a store in memory. Each direction has its own share. When a share is full, the rule with the most entries loses
- * its least recently seen ones: callers who invent parameter names displace only other invented names.
+ * Creates a store in memory. Each direction has its own share of the limit. When a share is full, the entries that were
+ * seen least recently are removed from the rule with the most entries. Callers who invent parameter names therefore
+ * displace only other invented names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -45,7 +46,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     const { fingerprint } = delta.facts;
     const entry = stored.get(fingerprint) ?? emptyEntry(delta);
     merge(entry, delta, release);
-    // Deleted and inserted again, so that the map is in the order of the last occurrence.
+    // The entry is deleted and inserted again to keep the map in the order of the last occurrence.
     stored.delete(fingerprint);
     stored.set(fingerprint, entry);
   };
@@ -66,7 +67,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) add(delta, batch.release);
     for (const delta of batch.traffic) traffic.add(batch.release, delta);
-    // Deleted and inserted again, so that the latest release is last.
+    // The release is deleted and inserted again, so that the latest release is last.
     releases.delete(batch.release);
     releases.set(batch.release, batch.writtenAt);
     const removed = makeRoom(shares.request) + makeRoom(shares.response);
@@ -135,8 +136,8 @@ interface Kind {
 
 /**
  * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` are in the order of their
- * last occurrence. An entry's rank within its operation and rule decides first, then its age: the rule with the most
- * entries loses the most.
+ * last occurrence. The rule with the most entries loses the most, and its least recently seen entries are removed
+ * first.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];
@@ -160,7 +161,7 @@ interface MemoryTraffic {
 
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
-/** Creates empty traffic counts: one number per operation, check and outcome. */
+/** Creates empty traffic counts, with one number for each operation, check and outcome. */
 function createMemoryTraffic(): MemoryTraffic {
   const operations = new Map<string | undefined, Map<string, HourlyCounts>>();
   const countsOf = (operation: string | undefined, name: string): HourlyCounts => {

@@ -8,7 +8,7 @@ import { readLedgerDatabase } from './ledger-database.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 import { convertFileErrors, LedgerFileError } from './ledger-file-error.ts';
 
-/** Opens a ledger file for reading, even while a gateway writes it. Throws StartFault if it cannot be used. */
+/** Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if it cannot be used. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
   let database = openForReading(path);
   return {
@@ -21,7 +21,7 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
   };
 }
 
-/** Returns undefined while the file is empty: a gateway has created it but not received a request yet. */
+/** Returns undefined if the file is empty. A gateway has then created the file but has not received a request yet. */
 function openForReading(path: string): DatabaseSync | undefined {
   return toStartFault(path, () => {
     try {
@@ -33,7 +33,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors about the file to StartFault. Damage may show only when the file is read. */
+/** Converts errors about the file to `StartFault`. Damage may be noticed only when the file is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

@@ -27,7 +27,7 @@ export interface SqliteFile {
 
 const MAX_TRIES = 12;
 
-/** Opens a ledger file for batches and snapshots. Throws LedgerFileError. */
+/** Opens a ledger file to write batches and read snapshots. Throws `LedgerFileError`. */
 export function openSqliteFile(path: string, limits: FileLimits, callerKey?: string): SqliteFile {
   const database = openLedgerDatabase(path, callerKey);
   const add = prepareBatch(database);
@@ -58,7 +58,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch fits the limits but cannot be committed, the disk is full, and removing rows does not help.
+        // If a batch is within the limits but cannot be committed, the disk is full. Removing rows does not help then.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;
@@ -133,7 +133,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. Shrinks a file that was allowed to be larger before. */
+/** Limits the size of the file. If the file is larger because of an earlier limit, it is reduced. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -148,18 +148,18 @@ function releaseSpace(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full: the next attempt follows an hour later.
+    // The file is in use or the disk is full. The next attempt is an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** Copies the write-ahead log into the file, even if the file has been renamed: SQLite would leave the log behind. */
+/** Copies the write-ahead log into the file. SQLite would not do this if the file has been renamed. */
 function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk is full: the file stays as of the last checkpoint.
+    // The disk is full. The file stays in the state of the last checkpoint.
   }
 }
 

@@ -8,22 +8,22 @@ interface SqliteRoom {
   /** Removes everything that is older than the retention period. */
   forget(now: number): void;
   /**
-   * Removes the entries of each direction that exceed the limit. The rule with the most entries loses its least recently
-   * seen ones first. Returns the number of removed entries.
+   * Removes entries of each direction that exceed the limit. The least recently seen entries of the rule with the most
+   * entries are removed first. Returns the number of removed entries.
    */
   evict(): number;
-  /** Removes the oldest rows of a full file. Returns their number, 0 if nothing is left. */
+  /** Removes the oldest rows of a full file. Returns their number, which is 0 if there are none left. */
   makeRoom(): number;
   /** Returns the number of entries. */
   size(): number;
 }
 
-/** Prepares the statements that make room. */
+/** Prepares the statements that remove rows. */
 export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: StoreLimits): SqliteRoom {
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // The rank among entries of the same rule decides first, so that invented names displace only other invented names.
+    // Entries are ordered by their rank within their rule, so that invented names displace only other invented names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,
@@ -55,7 +55,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
     evict: () => remove('request', countOf('request') - share) + remove('response', countOf('response') - share),
     makeRoom() {
       const { first, last } = span.get() ?? {};
-      // Old hours are removed first, because old counts matter less than a violation.
+      // Old hours are removed first, because old counts matter less than violations.
       if (Number(first) < Number(last)) {
         const before = Number(first) + Math.ceil((Number(last) - Number(first)) / 4);
         return Number(forgetEntries.run(before * HOUR_MS).changes) + dropHours(before);

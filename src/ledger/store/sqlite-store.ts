@@ -2,20 +2,21 @@ import { rmSync, statSync } from 'node:fs';
 import { openSqliteFile, type FileLimits, type SqliteFile } from './sqlite-file.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 
-/** Endings of the files that SQLite creates beside an open database. */
+/** The endings of the files that SQLite creates next to an open database. */
 const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** Identifies the file on the disk even if it is renamed. */
+  /** The inode, which identifies the file on the disk even if it is renamed. */
   readonly inode: string | undefined;
-  /** The inodes of the companion files by path. */
+  /** The inodes of the companion files, by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Opens a store in an SQLite file, in the calling thread. Throws LedgerFileError. If the file has been removed or replaced
- * in the meantime, the next batch is written to the new file at that path, because a file without a name cannot be read.
+ * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. A file that has been removed cannot
+ * be read by others, so if the file has been removed or replaced, the next batch is written to the file that is now at
+ * that path.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
@@ -45,8 +46,8 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
 }
 
 /**
- * Closes a file that has been moved, after merging its write-ahead log. Removes its companion files from the old place, so
- * that they are not mistaken for companions of the next file.
+ * Closes a file that has been moved, after copying its write-ahead log into it. Removes its companion files from the
+ * old place, because the next file could otherwise use them by mistake.
  */
 function closeMoved({ file, companions }: Opened): void {
   file.checkpoint();
@@ -55,7 +56,7 @@ function closeMoved({ file, companions }: Opened): void {
     if (inode !== undefined && inodeOf(companion) === inode) rmSync(companion, { force: true });
 }
 
-/** Converts an exception to a rejection: if the file cannot be reopened, the batch is lost but the store remains usable. */
+/** Converts an exception to a rejection. If a file cannot be reopened, the batch is lost but the store stays usable. */
 const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
 function inodeOf(path: string): string | undefined {

@@ -5,11 +5,11 @@ import type { LedgerBatch } from '../ledger-batch.ts';
 import type { LedgerStore, StoreState } from '../ledger-store.ts';
 import type { FileLimits } from './sqlite-file.ts';
 
-/** The data that the ledger thread starts with. */
+/** The data with which the ledger thread starts. */
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
-  /** The key for hashing callers, stored in newly created tables. */
+  /** The key for hashing callers. It is stored in newly created tables. */
   readonly callerKey?: string;
 }
 
@@ -19,7 +19,7 @@ type WorkerTask =
   | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
   | { readonly kind: 'close' };
 
-/** A task with the id that its response carries. */
+/** A task with an id, which its response repeats. */
 export type WorkerRequest = WorkerTask & { readonly id: number };
 
 /** The result of a task, or the message of its error. */
@@ -27,10 +27,10 @@ export type WorkerResponse =
   | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
   | { readonly id: number; readonly failure: string };
 
-// Beside this file, with its ending: .ts in the source, .js in a release.
+// The worker is next to this file and has the same ending: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** Limits of the thread's heap, in MB: batches and snapshots are small, and the thread runs permanently. */
+/** The limits of the thread's heap in MB. They are small because the thread runs permanently. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {
@@ -40,8 +40,8 @@ interface PendingTask {
 }
 
 /**
- * Creates a store whose file is written by its own thread. The thread starts with the first task, so that an idle gateway
- * does not pay for it. If the thread ends, the next task starts it again.
+ * Creates a store whose file is written by a separate thread. The thread starts with the first task, so an idle gateway
+ * does not need it. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;
@@ -70,7 +70,7 @@ interface Thread {
 }
 
 function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // Loaded here, because an idle gateway needs no threads and the module takes 2 MB.
+  // The module is loaded here, because it takes 2 MB and an idle gateway does not need threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();
@@ -79,7 +79,7 @@ function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Threa
   const settle = (id: number): PendingTask | undefined => {
     const task = pending.get(id);
     pending.delete(id);
-    // Only unfinished tasks may keep the process alive.
+    // Only unfinished tasks keep the process running.
     if (pending.size === 0) worker.unref();
     return task;
   };
