@@ -1,23 +1,26 @@
-/** The contract's part of the configuration. */
+/** The configuration options of the contract. */
 export interface ContractOptions {
-  /** The folder with `openapi.yaml` and the files generated from it; Portico's own when undefined. */
+  /** The folder that contains `openapi.yaml` and the files generated from it. Defaults to Portico's own folder. */
   readonly folder?: string;
-  /** Absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
+  /** The absolute paths of the OpenAPI Overlay documents. They are applied in this order. */
   readonly overlays: readonly string[];
-  /** The shadow contract. It never acts; differences between its verdicts and those of the contract are reported. */
+  /**
+   * The shadow contract. It never affects requests. The differences between its verdicts and the contract's verdicts
+   * are reported.
+   */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
-  /** The absolute path of the file of accepted violations; undefined if there is none. */
+  /** The absolute path of the file that lists accepted violations. Undefined if there is no such file. */
   readonly baseline?: string;
-  /** True to include the inferred operations, which are the comment writes (rules, 10). */
+  /** True if the contract includes the inferred operations, which are the comment writes (rules, 10). */
   readonly inferred: boolean;
   /**
-   * Query parameters accepted in addition to the documented ones, by operationId. Unknown operationIds are reported
-   * elsewhere.
+   * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
+   * reported elsewhere.
    */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
-  /** The maximum number of violations collected for one message. */
+  /** The maximum number of violations that are collected for one message. */
   readonly maxCollected: number;
-  /** True proves most valid responses on their bytes, without parsing them. */
+  /** True if most valid responses are proven valid on their bytes, without parsing them. */
   readonly scanner: boolean;
 }
 
@@ -30,7 +33,7 @@ export const CONTRACT_DEFAULTS: ContractOptions = {
   scanner: true,
 };
 
-/** The JSON Schema of {@link ContractOptions}, which is part of the schema of the configuration. */
+/** The JSON Schema of {@link ContractOptions}. It is part of the configuration's schema. */
 export const contractOptionsSchema = {
   type: 'object',
   additionalProperties: false,

@@ -15,37 +15,37 @@ import type { SchemaFiles } from './explain/schema-errors.ts';
 import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 
-/** The contract, compiled once at startup. Nothing in it is compiled or changed later. */
+/** The contract. It is compiled once at startup and never changes afterwards. */
 export interface Contract {
-  /** A short digest of the document and its schemas; part of every cache key. */
+  /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
-  /** The overlays in the order in which they were applied. */
+  /** The overlays that were applied, in order. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent startup: overlay targets that select nothing. */
+  /** Problems that do not prevent the startup. They are overlay targets that match nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
-  /** The document with overlays applied, for display. The request path does not read it. */
+  /** The document with all overlays applied. It is used only for display, not for handling requests. */
   readonly document: OpenApiDocument;
-  /** The generated schemas, by the paths that validators name. */
+  /** The generated schemas, by their paths. */
   readonly schemas: SchemaFiles;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibilities of comments and the permission for each. */
+  /** The private visibilities of comments, each with the permission that it requires. */
   readonly privateOptions: readonly PrivateOption[];
-  /** The fields that only some callers may see or set. */
+  /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
-  /** Finds the path template that a raw path matches. Case, slashes and `.json` must match exactly. */
+  /** Finds the path template that matches a raw path. Case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
-  /** Decodes and checks the parameters of a request; throws if the operation is not in the contract. */
+  /** Decodes and checks the parameters of a request. Throws if the operation is not in the contract. */
   readonly decodeParameters: (
     operation: Operation,
     match: Pick<PathMatch, 'rawParameters'>,
     rawQuery: string | undefined,
   ) => DecodedParameters;
-  /** Returns the validators of an operation; throws if the operation is not in the contract. */
+  /** Returns the validators of an operation. Throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
-  /** Checks a response of the upstream: status, content type, schema, projection and semantic rules. */
+  /** Checks the status, content type, schema, projection and semantic rules of an upstream response. */
   readonly checkResponse: (
     operation: Operation,
     parameters: ParameterValues,

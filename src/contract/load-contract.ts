@@ -15,21 +15,22 @@ import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import { readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
-/** One operation with everything compiled for it. */
+/** An operation, together with everything that was compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
   readonly decode: ParameterDecoder;
 }
 
-/** Reads and compiles the contract; throws a StartFault with all configuration errors in it. */
+/** Reads and compiles the contract. Throws a StartFault with all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
   return withFolder(options, (folder) => compileContract(options, folder));
 }
 
 /**
- * Returns the contract's operations for a command that does not check any messages: compiling the schemas takes most of
- * the time of {@link loadContract}. Throws a StartFault with all configuration errors in the document and its overlays.
+ * Returns the contract's operations for commands that do not check messages. It does not compile the schemas, which
+ * takes most of the time in {@link loadContract}. Throws a StartFault with all configuration errors in the document and
+ * its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
@@ -38,13 +39,13 @@ export function loadOperations(options: ContractOptions): readonly Operation[] {
   });
 }
 
-/** An operation and its object in the document. */
+/** An operation, and the object that defines it in the document. */
 interface DocumentedOperation {
   readonly operation: Operation;
   readonly source: OperationObject;
 }
 
-/** Returns the operations that the options include, by their row in the specification's table. */
+/** Returns the operations that the options include, in the order of the specification's table. */
 function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
@@ -128,8 +129,8 @@ function compile(
 }
 
 /**
- * Runs `load` with the contract's folder. If the operator configured the folder, configuration errors name it instead
- * of Portico's.
+ * Calls `load` with the contract's folder. If the operator configured the folder, configuration errors name the
+ * configured folder instead of Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());
@@ -144,7 +145,7 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
   }
 }
 
-/** Compares operations by their row in the specification's table; inferred operations come last. */
+/** Compares two operations by their rows in the specification's table. Inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

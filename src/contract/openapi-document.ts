@@ -1,7 +1,7 @@
 import type { Feature, ItemsAt, Provenance } from '../model/operation.ts';
 import type { Requirement } from '../model/requirement.ts';
 
-/** A schema of the document. Its extensions have been checked. */
+/** A schema in the document. Its extensions have already been checked. */
 export interface SchemaObject {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -20,7 +20,7 @@ export interface SchemaObject {
   readonly [keyword: string]: unknown;
 }
 
-/** A schema; `true` accepts every value and `false` none. */
+/** A schema. `true` accepts every value, and `false` accepts no value. */
 export type SchemaOrBoolean = SchemaObject | boolean;
 
 /** A reference to a component. */
@@ -39,7 +39,7 @@ export interface ParameterObject {
   readonly example?: unknown;
 }
 
-/** A body in one media type. */
+/** The body for one media type. */
 export interface MediaTypeObject {
   readonly schema: SchemaObject;
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
@@ -47,7 +47,7 @@ export interface MediaTypeObject {
   readonly examples?: Readonly<Record<string, { readonly value: unknown } | Reference>>;
 }
 
-/** Bodies by media type. */
+/** The bodies by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
 /** A response of an operation. */
@@ -56,11 +56,11 @@ export interface ResponseObject {
   readonly content: ContentObject;
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
-  /** Set if a response without a body is also documented. */
+  /** Set if the document also allows a response without a body. */
   readonly 'x-may-be-empty'?: true;
 }
 
-/** An operation as written in the document. */
+/** An operation, as written in the document. */
 export interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
@@ -88,39 +88,39 @@ export interface OperationObject {
   readonly 'x-may-be-private'?: true;
 }
 
-/** One name of a catalog at the root of the document. */
+/** An entry in a catalog at the root of the document. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly provenance: Provenance;
 }
 
-/** A permission with its role category in the specification. */
+/** A permission with the role category that the specification assigns to it. */
 export interface PermissionEntry extends CatalogueEntry {
   readonly category?: 'anonymous' | 'standard' | 'custom' | 'site administration';
 }
 
-/** A private visibility of comments and the permission to use it. */
+/** A private visibility of comments, and the permission that it requires. */
 export interface PrivateOption {
-  /** The value of `visibility`. Only `recipients` is documented; the other names can be changed. */
+  /** The value of `visibility`. Only `recipients` is documented. The other names can be changed. */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** How the value is known. */
+  /** How the value is known to exist. */
   readonly optionProvenance: Provenance;
-  /** How the target and the permission of the value are known. */
+  /** How the value's target and permission are known. */
   readonly mappingProvenance: Provenance;
 }
 
-/** Fields that only some callers may see or set. */
+/** Fields that only some callers can see or set. */
 export interface FieldPermission {
   readonly fields: readonly string[];
-  /** Ids of the operations that have these fields. */
+  /** The ids of the operations that have these fields. */
   readonly operations: readonly string[];
   readonly requires: Requirement;
   readonly provenance: Provenance;
 }
 
-/** The contract as written in `schemas/openapi.yaml`. Its extensions have been checked. */
+/** The contract as written in `schemas/openapi.yaml`. Its extensions have already been checked. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {
@@ -136,12 +136,12 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** Returns the name of the component that a reference points to: its last segment. */
+/** Returns the name of the component to which a reference points. This is the last segment of the reference. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** Returns the referenced component if `place` is a reference, otherwise `place` itself. */
+/** Returns the referenced component if `place` is a reference. Otherwise, returns `place` itself. */
 export function resolve<T extends object>(
   document: OpenApiDocument,
   kind: 'parameters' | 'responses' | 'schemas' | 'examples',

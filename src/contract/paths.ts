@@ -1,6 +1,6 @@
 import type { Operation } from '../model/operation.ts';
 
-/** A node of the segment tree: fixed segments by text, placeholders by their suffix. */
+/** A node in the tree of path segments. Fixed segments are found by their text, and placeholders by their suffix. */
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
@@ -8,11 +8,11 @@ interface Branch {
   names: readonly string[];
 }
 
-/** Matches a template segment with a placeholder and captures the placeholder's name and suffix. */
+/** Matches a template segment that contains a placeholder. It captures the placeholder's name and suffix. */
 export const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
 
 /**
- * Compiles templates to a tree of segments, so that a match takes one lookup per segment, regardless of the number of
+ * Compiles path templates to a tree of segments. A match takes one lookup for each segment, regardless of the number of
  * templates.
  */
 export function compilePaths(entries: readonly PathEntry[]): (path: string) => PathMatch | undefined {
@@ -30,7 +30,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * One more segment than a template may have, so that longer paths match nothing and are not more expensive to split.
+ * The maximum number of segments that are read from a path. It is one more than a template can have, so longer paths
+ * match nothing.
  */
 export const MAX_SEGMENTS = 16;
 
@@ -75,19 +76,19 @@ function findBranch(branch: Branch, segments: readonly string[], depth: number, 
   return undefined;
 }
 
-/** The path template that a raw path matches. */
+/** The path template that matches a raw path. */
 export interface PathMatch {
-  /** For example `/services/v2/comment/{commentId}.json`. */
+  /** The template, such as `/services/v2/comment/{commentId}.json`. */
   readonly template: string;
   readonly byMethod: ReadonlyMap<string, Operation>;
   /**
-   * Methods of inferred operations that are switched off. Requests with these methods count as undocumented (rules,
+   * The methods of inferred operations that are disabled. Requests with these methods count as undocumented (rules,
    * 10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
-  /** Raw segments by the name of the path parameter, still percent-encoded. */
+  /** The raw segments by the name of their path parameter. They are still percent-encoded. */
   readonly rawParameters: Readonly<Record<string, string>>;
 }
 
-/** A path template with its operations. */
+/** A path template and its operations. */
 export type PathEntry = Omit<PathMatch, 'rawParameters'>;

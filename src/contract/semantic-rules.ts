@@ -15,7 +15,7 @@ const listCount: SemanticRule = {
   },
 };
 
-/** A comment has recipients only with the visibility `recipients`. */
+/** A comment has recipients only if its visibility is `recipients`. */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
   reads: ['visibility', 'recipients'],
@@ -43,7 +43,7 @@ const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** A canceled action has the user who canceled it and the date. */
+/** A canceled action contains the date and the user who canceled it. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
@@ -58,14 +58,14 @@ const canceledFields: SemanticRule = {
       ),
 };
 
-/** With `spaceId`, every item is in that space. */
+/** If the request contains `spaceId`, every item is in that space. */
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   reads: ['containerIds'],
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
     if (spaceId === undefined) return [];
-    // Numbers above 2^53 in the body are rounded in the same way.
+    // Numbers above 2^53 in the body are rounded in the same way as this number.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => !toArray(value['containerIds']).includes(space))
@@ -73,7 +73,7 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/** Removing a favorite returns the `favorited` action, canceled. */
+/** The response to removing a favorite is the `favorited` action, which is canceled. */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
@@ -81,7 +81,7 @@ const unfavoriteResult: SemanticRule = {
   check: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
 };
 
-/** Removing the wiki mark returns the `wikified` action, canceled. */
+/** The response to removing the wiki mark is the `wikified` action, which is canceled. */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
@@ -91,7 +91,7 @@ const unwikifyResult: SemanticRule = {
 
 const DEFAULT_PAGE_SIZE = 20;
 
-/** A response has at most 20 actions if no page size was requested. */
+/** If no page size was requested, a response contains at most 20 actions. */
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],
@@ -108,7 +108,7 @@ const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
 const UNSTORED = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Actions are in order from newest to oldest unless another order was requested. */
+/** Actions are ordered from newest to oldest, unless a different order was requested. */
 const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
@@ -119,7 +119,7 @@ const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // The stored form has no time zone, so dates of the two forms cannot be compared.
+        // The stored form of a date has no time zone, so it cannot be compared with the other form.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -153,11 +153,11 @@ const RULES: readonly SemanticRule[] = [
   onlyKbentry,
 ];
 
-/** The semantic rules that the contract can name in `x-semantic-rules` (rules, 7). */
+/** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
 /**
- * Returns JSON pointers to the values that an operation's rules read in a response. `*` represents every element of an
+ * Returns JSON pointers to the values in a response that an operation's rules read. `*` stands for all elements of an
  * array.
  */
 export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly string[] {
@@ -165,12 +165,15 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly 
   return semanticRules.flatMap((name) => SEMANTIC_RULES.get(name)?.excerpt(item) ?? []);
 }
 
-/** The maximum number of findings of one rule, because every item of a long list can violate it. */
+/**
+ * The maximum number of findings for one rule. The limit is needed because every item in a long list can violate the
+ * rule.
+ */
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response against the semantic rules of its operation. A finding is omitted if the schema is already violated
- * at the same place or in a field that the rule reads, because the finding follows from that violation.
+ * Checks a response against the semantic rules of its operation. If the response already violates its schema at the
+ * same place, or in a field that the rule reads, the finding is omitted, because it follows from that violation.
  */
 export function checkSemantics(
   operation: Operation,
@@ -198,32 +201,40 @@ function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: 
 
 const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
 
-/** A finding of a semantic rule: a JSON pointer, and one sentence that contains no value of the response. */
+/**
+ * A finding of a semantic rule. It consists of a JSON pointer and a sentence that contains no values from the response.
+ */
 interface Finding {
   readonly at: string;
   readonly message: string;
 }
 
 /**
- * A rule about the meaning of a response that JSON Schema cannot express. It must not throw for responses that violate
- * their schema.
+ * A rule about the meaning of a response that JSON Schema cannot express. The rule must not throw an error if the
+ * response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
-  /** The fields of items that the rule reads. The rule is skipped if a projection may have removed one of them. */
+  /**
+   * The fields of an item that the rule reads. If a projection may have removed one of these fields, the rule is
+   * skipped.
+   */
   readonly reads: readonly string[];
   /**
-   * Returns JSON pointers to all values that `check` reads. It may read the type and the length of a value without
-   * pointers below it. `item` is the pointer to the items of the operation.
+   * Returns JSON pointers to all values that `check` reads. The type and the length of a value can be read without
+   * pointers to the values inside it. `item` is the pointer to the operation's items.
    */
   readonly excerpt: (item: string) => readonly string[];
   readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
 }
 
-/** JSON pointers to the actions that `actionsOf` returns. */
+/** JSON pointers to the actions that `actionsOf` can return. */
 const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];
 
-/** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
+/**
+ * Returns the actions in a response. They are the actions in the list (operation 7), or the canceled favorite or wiki
+ * action (operations 11 and 12).
+ */
 function actionsOf(json: unknown): Item[] {
   const result = toObject(toObject(json)?.['result']);
   const single = ['favoriteAction', 'wikifyAction'].flatMap((name) => {
@@ -233,7 +244,7 @@ function actionsOf(json: unknown): Item[] {
   return [...itemsOf('actions', json), ...single];
 }
 
-/** Checks that the action in a response of operation 11 or 12 is canceled and has the expected verb. */
+/** Checks the response of operation 11 or 12. The action in it must be canceled and have the expected verb. */
 function canceledResult(json: unknown, member: string, verb: string): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
   if (!action) return [];
@@ -245,9 +256,9 @@ function canceledResult(json: unknown, member: string, verb: string): Finding[] 
 }
 
 interface Moment {
-  /** The time zone of the date; empty for the stored form. */
+  /** The time zone of the date. It is empty for the stored form. */
   readonly zone: string;
-  /** Digits that sort chronologically. */
+  /** The digits of the date. They sort chronologically. */
   readonly text: string;
 }
 

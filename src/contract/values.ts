@@ -1,36 +1,36 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** The decoded parameters of a request. Invalid ones are omitted. */
+/** The decoded parameters of a request. Invalid parameters are omitted. */
 export interface ParameterValues {
-  /** Decoded path parameters by name. */
+  /** The decoded path parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
-  /** All decoded query parameters of the request, including unknown ones. */
+  /** All decoded query parameters of the request. Unknown parameters are included. */
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly sort: string | undefined;
-  /** A string of digits, because a 64-bit integer does not fit into a number. */
+  /** The space id as a string of digits, because a JavaScript number cannot represent every 64-bit integer. */
   readonly spaceId: string | undefined;
-  /** Undefined if the request selects no fields. */
+  /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
-  /** True if follow relations are listed (operations 10 and 14). */
+  /** True if the response lists follow relations (operations 10 and 14). */
   readonly details: boolean;
-  /** False if inactive relations are also listed (operations 10 and 14). */
+  /** False if the response also lists inactive relations (operations 10 and 14). */
   readonly active: boolean;
-  /** True if the request has `wrap` with any value; its meaning is not documented. */
+  /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;
-  /** True if the request has `v1` with any value; its meaning is not documented. */
+  /** True if the request contains `v1`, with any value. The meaning of `v1` is not documented. */
   readonly v1: boolean;
 }
 
-/** The fields of each item that a caller selects, as dotted paths. */
+/** The fields that a caller selects for each item, as dotted paths. */
 interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly includeOnly: readonly string[];
 }
 
-/** Reads `include`, `exclude` and `includeOnly`; returns undefined if none of them names a field. */
+/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them contains a field. */
 export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
   const paths = (name: string) =>
     (query.get(name) ?? []).flatMap((value) =>
@@ -46,39 +46,41 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if the projection cannot remove a field, or any part of it, from an item. */
+/** Returns true if a projection removes neither a field of an item nor a part of the field. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
   if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
-  // It is not documented whether `include` adds fields or limits them, so only the named fields are certain.
+  // It is not documented whether `include` adds fields or limits them. Only the named fields are certain to be present.
   const limits = [...include, ...includeOnly];
   return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }
 
-/** One item of a response, with its JSON pointer. */
+/** An item in a response, with its JSON pointer. */
 export interface Item {
   readonly at: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the value if it is a JSON object, otherwise undefined. */
+/** Returns the value if it is a JSON object, and otherwise undefined. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Returns the value if it is a JSON array, otherwise an empty array. */
+/** Returns the value if it is a JSON array, and otherwise an empty array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the items of a response without their pointers, including items that are not objects. */
+/** Returns the items in a response without their pointers. Items that are not objects are included. */
 export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] {
   return placeOf(itemsAt, json)[1];
 }
 
-/** Returns the items of a response that are objects; `itemsAt` is their location in the operation's responses. */
+/**
+ * Returns the items in a response that are objects. `itemsAt` is the place of the items in the operation's responses.
+ */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {
@@ -87,7 +89,7 @@ export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   });
 }
 
-/** Returns the JSON pointer to every item of a response, with `*` for the elements of an array. */
+/** Returns the JSON pointer that matches every item in a response. `*` stands for all elements of an array. */
 export function itemPlace(itemsAt: ItemsAt): string {
   if (itemsAt === 'body') return '';
   return itemsAt === 'elements' ? '/*' : `/${itemsAt}/*`;

@@ -1,7 +1,7 @@
 import { anyIndex } from '../lib/json-pointer.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
 
-/** Creates a violation in a request's parameters. */
+/** Creates a violation for a parameter of a request. */
 export function parameterViolation(
   location: 'path' | 'query',
   at: string,
@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation in a response that was not found by a schema. */
+/** Creates a violation for a response. It is used for violations that were not found with a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,
@@ -23,7 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind. The same problem in many items of a list is one violation. */
+/** Returns the first violation of each kind. If many items in a list have the same problem, this is one violation. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();
@@ -33,7 +33,8 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds, so that an error in many items does not displace errors of other kinds.
+ * Returns all errors of the first `most` kinds. If an error occurs in many items, it does not displace errors of other
+ * kinds.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],

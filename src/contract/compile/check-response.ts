@@ -10,33 +10,36 @@ import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
-/** The parts of an upstream response that are checked. */
+/** The parts of an upstream response that a check needs. */
 export interface ResponseToCheck {
   readonly status: number;
-  /** The value of `Content-Type`; undefined if there is none. */
+  /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body; undefined if this is not known. */
+  /** True if the response has no body. Undefined if this is not known. */
   readonly isEmpty?: boolean;
-  /** The parsed body; undefined if it is empty or not JSON. */
+  /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
   /**
-   * Set if a scan of the bytes proved that the body satisfies its schema. `json` is then only the part of the body that
-   * the semantic rules read, and `undocumented` the part with its undocumented fields.
+   * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
+   * values that the semantic rules read, and `undocumented` contains the undocumented fields.
    */
   readonly scanned?: { readonly undocumented: unknown };
 }
 
-/** The verdict on a response. If it is `skipped`, `reason` is the parameter that prevents the check. */
+/**
+ * The verdict on a response. If the verdict is `skipped`, `reason` is the name of the request parameter that prevents
+ * the check.
+ */
 export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
   /** The first violation of each kind. */
   readonly violations: readonly Violation[];
-  /** Undocumented fields, which are counted and shown but do not make the response invalid. */
+  /** The undocumented fields. They are counted and shown, but they do not make the response invalid. */
   readonly reported: readonly Violation[];
 }
 
-/** Limits and wording of the violations of a response. */
+/** The limits on the violations of a response, and their wording. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -45,7 +48,7 @@ interface CheckResponseOptions {
 const NONE: readonly Violation[] = [];
 const VALID: ResponseFindings = { verdict: 'valid', violations: NONE, reported: NONE };
 
-/** Checks a response: status, content type, schema, projection and semantic rules (rules, 7). */
+/** Checks the status, the content type, the schema, the projection and the semantic rules of a response (rules, 7). */
 export function checkResponse(
   operation: Operation,
   validators: OperationValidators,
@@ -64,7 +67,7 @@ export function checkResponse(
   const reported = found.filter(isAdvisory).slice(0, maxCollected);
   const bySchema = { breaking, reported, maxCollected };
   const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
-  // Most responses are valid.
+  // Most responses are valid, so this case comes first.
   if (found.length === 0 && more.length === 0) return VALID;
   const described = oncePerKind(more).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
@@ -77,7 +80,7 @@ export function checkResponse(
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
-/** Returns which form of a response the parameters ask for. */
+/** Returns the form of the response that the parameters request. */
 export function variantOf(parameters: ParameterValues): ResponseVariant {
   if (parameters.details) return 'open';
   return parameters.projection ? 'projected' : 'full';
@@ -91,14 +94,17 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, but the status indicates success',
 );
 
-/** The violations that the schemas found, and the maximum number to report. */
+/** The violations that were found with the schemas, and the maximum number to report. */
 interface SchemaResult {
   readonly breaking: readonly Violation[];
   readonly reported: readonly Violation[];
   readonly maxCollected: number;
 }
 
-/** Finds the violations of a success that no schema can express: fields that were not requested, and violated rules. */
+/**
+ * Finds violations in a successful response that no schema can express. These are fields that were not requested, and
+ * violations of semantic rules.
+ */
 function beyondSchema(
   operation: Operation,
   parameters: ParameterValues,
@@ -110,7 +116,7 @@ function beyondSchema(
   if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
-    // Undocumented fields have been reported already.
+    // Undocumented fields have already been reported.
     .filter((at) => !unknown.has(anyIndex(at)))
     .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not requested`));
   return [...beyond, ...meaning];
@@ -119,18 +125,22 @@ function beyondSchema(
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** The fields that `includeOnly` permits: each one entirely, or only some fields inside it. */
+/** The fields that `includeOnly` permits. A field is permitted as a whole, or only some fields inside it are. */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
-/** Deeper paths match nothing, because no checked body is nested this deeply. */
+/**
+ * The maximum number of segments in a path. Longer paths match nothing, because no checked body is nested this deeply.
+ */
 const MAX_SEGMENTS = 64;
 
-/** The maximum number of members compared with the requested fields; an item of a list has about 50. */
+/**
+ * The maximum number of members that are compared with the requested fields. An item in a list has about 50 members.
+ */
 const MAX_EXAMINED = 20_000;
 
 /**
- * Returns pointers to the fields of items that `includeOnly` did not request, at most `max`. A field of many items is
- * reported once, for the first item.
+ * Returns pointers to the fields of items that `includeOnly` did not request. If several items have such a field, it is
+ * reported only for the first of them. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];
@@ -145,7 +155,10 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 
 type Building = Map<string, Building | 'whole'>;
 
-/** Takes linear time and does not recurse, because a client chooses the number and the length of the paths. */
+/**
+ * Converts paths to a tree of permitted fields. It takes linear time and does not recurse, because a client chooses the
+ * number of paths and their lengths.
+ */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
   for (const path of paths) {
@@ -164,10 +177,10 @@ function toLimit(paths: readonly string[]): Limit {
 }
 
 interface Search {
-  /** Pointers, by the pointer without array indices. */
+  /** The pointers that were found, keyed by the same pointer without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
-  /** The number of members examined so far. */
+  /** The number of members that have been examined. */
   examined: number;
 }
 
@@ -196,8 +209,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true for an error body without any documented field (rules, 8). With a success status, this is its only
- * violation.
+ * Returns true if a body is an error body without any documented field (rules, 8). If its status is a success, this is
+ * the only violation of the response.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

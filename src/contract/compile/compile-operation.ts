@@ -9,7 +9,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Compiles one operation of the document to plain data. */
+/** Converts one operation of the document to plain data. */
 export function compileOperation(
   document: OpenApiDocument,
   path: string,
@@ -71,7 +71,8 @@ function documentedErrors(document: OpenApiDocument, source: OperationObject): D
 }
 
 /**
- * Returns the top-level fields of a success (none for an array), which distinguish a page from an error inside a 200.
+ * Returns the top-level fields of an operation's successful responses. They distinguish a page from an error body that
+ * was sent with status 200. An array has no such fields.
  */
 function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
@@ -91,8 +92,8 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
 }
 
 /**
- * Returns the names of all fields that the contract marks as personal (`x-pii`), directly or in a referenced schema. A
- * name that is personal anywhere counts as personal everywhere.
+ * Returns the names of all fields that the contract marks as personal (`x-pii`), either directly or in a referenced
+ * schema. If a name is personal in one place, it counts as personal everywhere.
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();

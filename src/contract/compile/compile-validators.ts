@@ -23,7 +23,7 @@ import type { CompiledSchema, SchemaStore } from './schema-store.ts';
 const REQUEST = { check: 'requests', direction: 'request', location: 'body' } as const;
 const RESPONSE = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/** Compiles all schemas of an operation; schemas that cannot be compiled are added to the store's `faults`. */
+/** Compiles all schemas of an operation. If a schema cannot be compiled, the error is added to the store's `faults`. */
 export function compileValidators(
   document: OpenApiDocument,
   operation: OperationObject,
@@ -57,7 +57,7 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head), successes };
 }
 
-/** The checks of the responses with one status. */
+/** The checks for the responses with one status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
 }
@@ -92,63 +92,69 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
   'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
 );
 
-/** Names common media types only, because the header can contain any text. */
+/**
+ * Returns the content type for a message. Only common media types are named, because the header can contain any text.
+ */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
   return COMMON_TYPES.has(essence) ? essence : 'another content type';
 }
 
-/** The properties of a response that select its check. */
+/** The properties of a response that determine which check applies. */
 interface ResponseHead {
   readonly status: number;
-  /** The value of `Content-Type` with its parameters; undefined if the response has none. */
+  /** The value of the `Content-Type` header, including parameters. Undefined if the response has no such header. */
   readonly mediaType: string | undefined;
   /** True if the response has no body. */
   readonly isEmpty?: boolean;
   readonly variant: ResponseVariant;
 }
 
-/** The compiled checks of one operation. */
+/** The compiled checks of an operation. */
 export interface OperationValidators {
   /** Checks the JSON value of a request body. */
   readonly request: (value: unknown) => Violation[];
   /**
-   * Checks status and content type and returns the check of the JSON value; `undefined` represents a body that is not
-   * JSON.
+   * Checks the status and the content type of a response. Returns the check for the JSON value of the body. A body that
+   * is not JSON is represented by `undefined`.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
-  /** The schemas of the successes. */
+  /** The schemas of the successful responses. */
   readonly successes: readonly SuccessSchema[];
 }
 
-/** The paths of the schemas of one success response. */
+/** The paths of the schemas for one successful status. */
 interface SuccessSchema {
   readonly status: number;
   readonly files: Readonly<Record<ResponseVariant, string>>;
 }
 
 /**
- * Applies a compiled schema to a value and returns its violations, followed by its undocumented fields. If `proven` is
- * true, the whole value is known to satisfy the schema, and `value` is only the part with undocumented fields.
+ * Checks a value against a compiled schema. Returns the violations, followed by the undocumented fields. If `proven` is
+ * true, the whole value is already known to satisfy the schema, and `value` contains only the part with undocumented
+ * fields.
  */
 type SchemaCheck = (value: unknown, proven?: boolean) => Violation[];
 
 /** Options of a check. */
 interface CheckOptions {
-  /** If true, undocumented fields are reported; they do not make a value invalid. */
+  /** True if undocumented fields are reported. They do not make a value invalid. */
   readonly unknownFields?: boolean;
-  /** Describes the value found at a violation. */
+  /** Returns a description of the value at the place of a violation. */
   readonly describe?: DescribeFound;
-  /** The maximum number of errors and of undocumented fields reported; for responses, the maximum number of kinds. */
+  /**
+   * The maximum number of reported errors, and of reported undocumented fields. For responses, this is the maximum
+   * number of kinds.
+   */
   readonly max?: number;
 }
 
-/** The default limit. The configuration cannot set a higher one. */
+/** The default maximum. The configuration cannot set a higher value. */
 const MAX_ERRORS = 1000;
 
 /**
- * Turns a compiled schema into a check. The first validation stops at the first error, because nearly every value is
- * valid; only invalid values are explained.
+ * Creates a check from a compiled schema. The first validation stops at the first error, because nearly every value is
+ * valid. The errors are explained only if the value is invalid.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -162,7 +168,8 @@ export function toSchemaCheck(
     const unknown = shape === undefined ? [] : findUnknownFields(shape, value, max);
     if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
-    // A client must see every item that it has to fix. The same server error in every item of a list is one violation.
+    // A client must see every item that it has to fix. For a server, the same error in every item of a list is only one
+    // violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

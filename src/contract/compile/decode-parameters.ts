@@ -9,21 +9,22 @@ import { parameterViolation } from '../violations.ts';
 /** The decoded parameters of a request, and the violations in them. */
 export interface DecodedParameters {
   readonly values: ParameterValues;
-  /** Violations that may refuse the request. */
+  /** The violations for which the request can be refused. */
   readonly violations: readonly Violation[];
   /**
-   * Violations that are counted but never refuse: undocumented parameters that the contract permits (rules, 4).
+   * The undocumented parameters that the contract permits (rules, 4). They are counted, but the request is never
+   * refused because of them.
    */
   readonly reported: readonly Violation[];
 }
 
-/** Decodes the raw parameters of one operation. */
+/** Decodes the raw parameters of an operation. */
 export type ParameterDecoder = (
   rawParameters: Readonly<Record<string, string>>,
   rawQuery: string | undefined,
 ) => DecodedParameters;
 
-/** Typed values by location, in the form of the generated schema. */
+/** The typed values by location. They have the form that the generated schema describes. */
 interface TypedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -31,7 +32,10 @@ interface TypedParameters {
 
 const MAX_PAIRS = 100;
 
-/** Compiles the decoder of an operation; `checkBounds` is its generated parameters schema. */
+/**
+ * Compiles the decoder for an operation. `checkBounds` checks values against the operation's generated parameter
+ * schema.
+ */
 export function compileDecoder(
   operation: Operation,
   allowed: readonly string[],
@@ -54,10 +58,11 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // An invalid value has been reported; the placeholder prevents the schema from reporting it as missing.
+      // An invalid value has already been reported. The placeholder prevents the schema from also reporting it as
+      // missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // If unknown parameters are never refused, neither are undecodable ones (rules, 4).
+    // If unknown parameters are never refused, parameters that cannot be decoded are not refused either (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -79,7 +84,7 @@ export function compileDecoder(
   };
 }
 
-/** Replaces the pointer into the typed values with the name of the parameter. */
+/** Replaces the pointer to the typed value with the parameter's name. */
 function toNamed(violation: Violation): Violation {
   const [, location = 'query', name = ''] = violation.at.split('/');
   const message = name + violation.message.slice(violation.at.length);
@@ -184,14 +189,17 @@ function toValues(
   };
 }
 
-/** The typed value of a parameter, or the requirement that its text violates. */
+/** The typed value of a parameter, or the requirement that the text violates. */
 type TypedValue =
   | { readonly value: unknown }
   | { readonly category: ViolationCategory; readonly keyword: string; readonly must: string };
 
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
-/** Converts the text of a parameter to its type. Numbers have no signs, blanks, exponents or hexadecimal digits. */
+/**
+ * Converts the text of a parameter to the parameter's type. A number must not contain signs, spaces, exponents or
+ * hexadecimal digits.
+ */
 function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
   if (parameter.type === 'boolean') {
@@ -210,18 +218,22 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
       must: 'must be a whole number within 64 bits',
     };
   }
-  // Rounded above 2^53, which is harmless: the schema only compares the number with bounds, and the text is forwarded.
+  // Values above 2^53 are rounded. This is harmless, because the schema only compares the number with bounds, and the
+  // original text is forwarded.
   if (BigInt(text) <= MAX_INT64) return { value: Number(text) };
   return { category: 'bounds', keyword: 'maximum', must: 'must be a whole number within 64 bits' };
 }
 
-/** One decoded `name=value` of a query; a part with invalid percent-encoding is undefined. */
+/** A decoded `name=value` pair of a query. A part with invalid percent-encoding is undefined. */
 interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
-/** Splits a raw query and decodes `+` and `%XX`. Reads at most `max` pairs; `more` is true if there are others. */
+/**
+ * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if the query
+ * has more pairs.
+ */
 function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
   const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');
   const pairs = parts.slice(0, max).map((part) => {
@@ -232,7 +244,10 @@ function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPai
   return { pairs, more: rawQuery.split('&', max + 1).length > max };
 }
 
-/** Decodes `%XX` as UTF-8; returns undefined for invalid encoding, invalid UTF-8 or an encoded NUL. */
+/**
+ * Decodes `%XX` sequences as UTF-8. Returns undefined if the encoding or the UTF-8 is invalid, or if the text contains
+ * an encoded NUL.
+ */
 function decodeText(raw: string): string | undefined {
   if (!raw.includes('%')) return raw;
   try {

@@ -4,7 +4,7 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { openExplanations } from '../explain/explain-errors.ts';
 import type { Explain, SchemaFiles } from '../explain/schema-errors.ts';
 
-/** One schema, compiled twice: to decide whether a value is valid, and to explain why it is not. */
+/** A schema that is compiled twice: once to decide whether a value is valid, and once to explain why it is not. */
 export interface CompiledSchema {
   readonly accepts: (value: unknown) => boolean;
   readonly explain: Explain;
@@ -12,24 +12,24 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** The generated schemas, compiled one by one at startup. */
+/** The generated schemas. They are compiled one at a time during startup. */
 export interface SchemaStore {
-  /** The schemas as texts in a fixed order, for the digest. */
+  /** The schemas as texts in a fixed order. The contract's digest is computed from them. */
   readonly texts: readonly string[];
-  /** Compiles the schema with this path; if that fails, adds a fault and returns undefined. */
+  /** Compiles the schema with this path. If this fails, it adds a fault and returns undefined. */
   readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Creates a store of generated schemas, by path. Each schema is compiled when it is first requested. */
+/** Creates a store of generated schemas by path. Each schema is compiled the first time it is requested. */
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
   const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
   const settings: Options = {
     ...SETTINGS,
-    // All members of parsed JSON are own properties, so this option is needed only if a schema uses an inherited name.
-    // It takes three quarters of the time of a check.
+    // All members of parsed JSON are own properties. This option is therefore needed only if a schema contains the name
+    // of an inherited property. With the option, a check takes four times as long.
     ownProperties: texts.some((text) => INHERITED.test(text)),
     schemas: resources,
   };
@@ -60,32 +60,32 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-// Matches a schema that may name an inherited property, including one written with escapes.
+// Matches a schema that may contain the name of an inherited property. The name may be written with escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-/** The settings of both compilations. */
+/** The Ajv settings that both compilations use. */
 const SETTINGS: Options = {
   strict: true,
-  // Keywords that an overlay adds beside a reference have no type of their own.
+  // The keywords that an overlay adds next to a reference have no type.
   strictTypes: false,
   allowUnionTypes: true,
-  // The messages are in schema-violation.ts.
+  // The messages are written in schema-violation.ts.
   messages: false,
-  // The schemas are generated, and a test validates them. Validating them again would double the startup time.
+  // A test validates the generated schemas. Validating them again here would double the startup time.
   validateSchema: false,
   meta: false,
-  // Optimizing the generated code saves little and takes a third of the compile time.
+  // Optimizing the generated code has little benefit and takes a third of the compile time.
   code: { optimize: false },
 };
 
 const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 
-// Keywords that change nothing beside a reference.
+// These keywords have no effect next to a reference.
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
 /**
- * Returns a schema's rules as text. Schemas with equal rules share a validator: many operations have the same
- * parameters.
+ * Returns the rules of a schema as text. Schemas with the same rules share a validator, because many operations have
+ * the same parameters.
  */
 function rulesOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
@@ -95,8 +95,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the referenced schema of a schema that is only a reference, so that such responses share the resource's
- * validator.
+ * Returns the path of the schema that a schema refers to, if it consists only of a reference. Such a response then
+ * shares the validator of the resource.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -14,13 +14,14 @@ import {
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
 
-// Metric labels and inherited property names.
+// These names are metric labels or names of inherited properties, so no operation can have them.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
 /**
- * Performs the checks that a JSON Schema of the document cannot: references, names in catalogs and rules, placeholders.
+ * Checks everything in a document that a JSON Schema cannot check: references, placeholders, and the names in catalogs
+ * and rules.
  */
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
@@ -125,7 +126,7 @@ function fault(pointer: string, message: string): Fault {
   return { source: CONTRACT_SOURCE, pointer, message };
 }
 
-/** Checks that every path can match requests and that no other path matches the same ones. */
+/** Checks that each path can match requests, and that no two paths match the same requests. */
 function checkPaths(paths: readonly string[]): Fault[] {
   const shapes = new Map<string, string>();
   return paths.flatMap((path) => {
@@ -142,7 +143,7 @@ function checkPaths(paths: readonly string[]): Fault[] {
   });
 }
 
-/** Checks that the generated files of all resources have different names. */
+/** Checks that no two resources have generated files with the same name. */
 function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const files = new Map<string, string>();
   return Object.keys(components.schemas).flatMap((name) => {
@@ -156,7 +157,8 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds endless references: schemas that apply themselves to the same value, and components that are only references.
+ * Finds endless references. These are schemas that apply themselves to the same value, and components that consist only
+ * of references to each other.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const { schemas } = components;
@@ -177,7 +179,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources that a schema applies to its own value, not to a value inside it. */
+/** Returns the names of the resources that a schema applies to the value itself, as opposed to a value inside it. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;

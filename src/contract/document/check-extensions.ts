@@ -5,7 +5,7 @@ import { closestName } from '../../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
 
-/** Checks the vendor extensions of the document against their schema, given as text. */
+/** Checks the document's vendor extensions against their schema, which is given as text. */
 export function checkExtensions(document: unknown, schemaText: string): Fault[] {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -27,7 +27,7 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
     .map((error) => toFault(error, errors));
 }
 
-/** Returns false for an error that another error at the same place explains better. */
+/** Returns false if another error at the same place explains the problem better. */
 function isInformative(error: ErrorObject, all: readonly ErrorObject[]): boolean {
   if (error.propertyName !== undefined) return false;
   if (error.keyword === 'anyOf')

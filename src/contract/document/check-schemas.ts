@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument, SchemaOrBoolean } from '../openapi-document.ts';
 
-/** Returns the message for a wrong value of a keyword, or undefined for a correct one. */
+/** Returns an error message if the value of a keyword is invalid, and otherwise undefined. */
 type ValueCheck = (value: unknown) => string | undefined;
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'];
@@ -28,7 +28,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that schemas of the contract may use, each with the check of its value. */
+/** The keywords that the contract's schemas may use. Each keyword is mapped to a check of its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(
@@ -67,9 +67,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   ),
 };
 
-/**
- * Checks that the schemas of a document use only supported keywords, and that the values of the keywords are correct.
- */
+/** Checks that the schemas in a document use only supported keywords, and that these keywords have valid values. */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
   const visit = (place: SchemaOrBoolean, pointer: string): void => {
@@ -94,7 +92,7 @@ interface FoundSchema {
   readonly pointer: string;
 }
 
-/** Returns the schemas of resources and the values of all other `schema` keys, except inside examples. */
+/** Returns the schemas of all resources, and the values of all other `schema` keys that are not inside examples. */
 function schemasOf(value: unknown, pointer: string, path: readonly string[]): FoundSchema[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]: [string, unknown]) => {

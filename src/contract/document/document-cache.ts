@@ -7,22 +7,28 @@ import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
 import { type DocumentSource, parseSource } from './document-source.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** Increase this number if the file format or the parsing changes within one version of the package. */
+/**
+ * The version of the file format. It must be increased if the format or the parsing changes within one version of the
+ * package.
+ */
 const FORMAT = 1;
 
-/** The maximum number of documents in the folder; the oldest are removed. */
+/** The maximum number of documents in the folder. The oldest documents are removed. */
 const MAX_DOCUMENTS = 16;
 
-/** The folder for parsed documents: inside Node's compile cache, or undefined if that cache is off. */
+/**
+ * Returns the folder for parsed documents, which is inside Node's compile cache. Returns undefined if the compile cache
+ * is off.
+ */
 function documentCacheFolder(): string | undefined {
   const compileCache = getCompileCacheDir();
   return compileCache === undefined ? undefined : join(compileCache, 'contract');
 }
 
 /**
- * Returns the parsed document of a source. Parsing its YAML takes a quarter of a second; reading a stored result takes
- * two milliseconds. The result is therefore stored in `folder`, if there is one. Throws a StartFault with all errors in
- * the syntax and the vendor extensions. If the folder cannot be used, startup only takes longer.
+ * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, but reading a stored result
+ * takes only two milliseconds. For this reason, the result is stored in `folder`, if there is one. If the folder cannot
+ * be used, the startup just takes longer. Throws a StartFault with all errors in the syntax and the vendor extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -30,11 +36,11 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // Parsed from JSON in both cases, so that the first start uses the same document as all later ones.
+  // The document is parsed from JSON even on the first start, so that all starts use the same document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
-/** Returns a digest of everything that the parsed document depends on, so that an outdated file is never read. */
+/** Returns a digest of everything that affects the parsed document. An outdated file is therefore never read. */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
   for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
@@ -62,7 +68,7 @@ function store(folder: string, file: string, text: string): void {
     replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
     removeOldest(folder);
   } catch {
-    // The next start will parse the YAML again.
+    // The next startup parses the YAML again.
   }
 }
 
@@ -74,13 +80,16 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// These files determine what the gateway enforces, so files that another user can write are never read.
+// These files determine what the gateway enforces. Files that another user can write are therefore never read.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);
 }
 
-/** Returns false on platforms without user ids, where nothing is stored. */
+/**
+ * Returns true if only this user can write to a file. Returns false on platforms without user ids, so nothing is stored
+ * there.
+ */
 function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }

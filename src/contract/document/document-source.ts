@@ -6,15 +6,15 @@ import { checkExtensions } from './check-extensions.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** The files from which the contract's document is parsed. */
+/** The files from which the contract document is parsed. */
 export interface DocumentSource {
   /** The content of `openapi.yaml`. */
   readonly text: string;
-  /** The JSON Schema of its vendor extensions. */
+  /** The JSON Schema of the document's vendor extensions. */
   readonly extensions: string;
 }
 
-/** Reads the files in a folder; throws a StartFault if one cannot be read. */
+/** Reads the files in a folder. Throws a StartFault if a file cannot be read. */
 export function readSource(folder: string): DocumentSource {
   return {
     text: readText(join(folder, 'openapi.yaml')),
@@ -22,7 +22,7 @@ export function readSource(folder: string): DocumentSource {
   };
 }
 
-/** Parses the document and checks its vendor extensions; throws a StartFault with all errors. */
+/** Parses the document and checks its vendor extensions. Throws a StartFault with all errors. */
 export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
   const parsed = parseDocument(text);
   const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'is not YAML'));

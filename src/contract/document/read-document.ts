@@ -9,20 +9,21 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
-/** The document and the texts from which it was parsed. */
+/** The document, and the texts from which it was parsed. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
-  /** The texts of the document and the overlays, for the digest. */
+  /** The texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Moves each fault from its place in a generated schema to the corresponding place in the document or the overlay.
+   * Returns the given faults with other places. A place in a generated schema becomes the corresponding place in the
+   * document or in an overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
-  /** Problems that do not prevent startup. */
+  /** Problems that do not prevent the startup. */
   readonly warnings: readonly Fault[];
 }
 
-/** Reads the document in a folder, applies overlays and checks the result; throws a StartFault with all errors. */
+/** Reads the document in a folder, applies the overlays and checks the result. Throws a StartFault with all errors. */
 export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
   const source = readSource(folder);
   const document = parseWithCache(source);

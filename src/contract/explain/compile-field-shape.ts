@@ -4,7 +4,8 @@ import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
 /**
- * The fields or items that an alternative describes: `open` if it does not restrict them, `none` if it excludes them.
+ * The fields or items that an alternative describes. `open` means that it does not restrict them, and `none` means that
+ * it excludes them.
  */
 type Described<T> = 'open' | 'none' | T;
 
@@ -15,14 +16,16 @@ interface DescribedFields {
 
 interface Compilation {
   readonly files: SchemaFiles;
-  /** The compiled shapes by the schemas that apply to a value, so that recursion ends for recursive schemas. */
+  /**
+   * The compiled shapes, keyed by the schemas that apply to a value. This map ends the recursion for recursive schemas.
+   */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
 }
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** Keywords that allow an object to have unnamed fields. */
+/** The keywords with which a schema can allow fields that it does not name. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',
@@ -34,11 +37,12 @@ const BEYOND_NAMES = [
 const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
 /**
- * Compiles the documented fields of a value, at every level, from the generated schemas; undefined if the contract
- * leaves the value entirely open.
+ * Compiles the documented fields of a value, at all levels, from the generated schemas. Returns undefined if the
+ * contract leaves the value entirely open.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // Responses share most of their resources, so each is compiled once per contract.
+  // The responses of different operations contain mostly the same resources, so each resource is compiled only once per
+  // contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -48,7 +52,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined };
-  // Stored before its children are compiled, because one of them may be the same schema.
+  // The shape is stored before its children are compiled, because a child can have the same schema.
   all.made.set(key, shape);
   const described = alternatives.map(fieldsOf).filter((one) => one !== 'none');
   const fields = described.includes('open') ? [] : described.filter((one) => one !== 'open');
@@ -109,7 +113,7 @@ function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
   return items.length === 0 ? 'open' : items;
 }
 
-/** Returns true for the schema that the generator writes for `false`. */
+/** Returns true if a schema is the one that the generator writes for `false`. */
 function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
@@ -126,23 +130,23 @@ function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): stri
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema and the file that its references are relative to. */
+/** A schema, and the file against which its references are resolved. */
 interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;
 }
 
-/** Schemas that must all match a value. */
+/** A group of schemas. A value must match all of them. */
 type SchemaGroup = readonly Place[];
 
-/** The maximum number of alternatives. It is higher than any contract needs. */
+/** The maximum number of alternatives. No contract needs this many. */
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** A placeholder for a schema that is not examined; any value that it applies to counts as open. */
+/** A placeholder for a schema that is not examined. The values that it applies to count as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
-/** Returns the alternative ways to match one schema, with references resolved and its parts combined. */
+/** Returns the alternative ways to match a schema. References are resolved, and the schema's parts are combined. */
 function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
   const { schema, file } = place;
   if (depth > MAX_DEPTH) return [[ANYTHING]];
@@ -163,7 +167,7 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly S
   return ways;
 }
 
-/** Returns the alternative ways to match several schemas at once. */
+/** Returns the alternative ways to match several schemas at the same time. */
 function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
   return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }

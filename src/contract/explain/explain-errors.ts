@@ -15,24 +15,28 @@ import { plainName } from '../../privacy/client-text.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
 import type { Explain, SchemaError, SchemaFiles } from './schema-errors.ts';
 
-/** The first elements of an array are enough to find the cause; no configuration collects more than 1000 errors. */
+/**
+ * The usual limits. The first elements of an array are enough to find the cause, and no configuration collects more
+ * than 1000 errors.
+ */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits if the first elements of all arrays are valid. */
+/** The limits that are used if the first elements of all arrays are valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
- * Returns a function that compiles the explanation of the schema with a path. Ajv interprets the schema with the same
- * `settings` as for the verdict, but continues after the first error.
+ * Returns a function that compiles the explanation for the schema with a given path. Ajv interprets the schema with the
+ * same `settings` as for the verdict, but it does not stop at the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
-  // References are not inlined, so there is less to compile.
+  // References are not inlined, which reduces the amount of code to compile.
   const ajv = new Ajv2020({ ...settings, allErrors: true, verbose: true, inlineRefs: false });
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // Created when the first value is explained, because more schemas may be compiled until then.
+  // The places are determined when a value is explained for the first time, because more schemas may be compiled until
+  // then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
 
@@ -46,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Errors contain the value, and every validator retains its last errors.
+    // The last errors of each validator are removed, because they contain parts of the value.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -57,7 +61,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const errors = run(validate, value, USUAL);
       if (errors.length > 0) return errors;
       const [first] = run(validate, value, FIRST_ERROR);
-      // A value that cannot be explained is still invalid.
+      // A value whose errors cannot be explained is still invalid.
       return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
     };
   };
@@ -80,7 +84,7 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
   return { keyword, at: instancePath, schema, limit };
 }
 
-/** Returns the location of each schema: its file and a JSON pointer into it. */
+/** Returns the place of each schema as a file and a JSON pointer into the file. */
 function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
   const places = new Map<unknown, string>();
   const visit = (value: unknown, place: string): void => {
@@ -93,26 +97,30 @@ function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
 }
 
 /**
- * The limits of an explanation. The compiled code reads them on each run, so that one compilation serves all limits.
+ * The limits of an explanation. The compiled code reads the limits every time it runs, so that the schemas are compiled
+ * only once.
  */
 interface ExplainLimits {
-  /** The maximum number of elements of each array to check. */
+  /** The maximum number of elements that are checked in each array. */
   elements: number;
-  /** The number of errors after which a loop over elements or members ends. */
+  /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** If true, only the errors of the intended alternative of an `anyOf` are reported, if it can be determined. */
+  /**
+   * True if an `anyOf` reports only the errors of the intended alternative, provided that this alternative can be
+   * determined.
+   */
   intendedOnly: boolean;
 }
 
-// The variables of the functions that Ajv generates.
+// These are the names of variables in the functions that Ajv generates.
 const ERRORS = new Name('errors');
 const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values. Loops end at the
- * limits, because the sender determines the length of a value. An `anyOf` reports the errors of the intended
- * alternative.
+ * Returns the keywords that replace Ajv's own keywords when a value is explained. They accept the same values as Ajv's
+ * own. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the errors
+ * of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -178,7 +186,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
     const isOne = keyword === 'oneOf';
     const explainBranches = () => {
       if (isOne) cxt.reset();
-      // Inside a `not`, Ajv counts errors without describing them.
+      // Inside a `not`, Ajv only counts errors and does not describe them.
       if (isOne || it.createErrors === false) return cxt.error(true);
       const intended = gen.scopeValue('func', { ref: reportIntended });
       const reported = _`${limitsIn(cxt)}.intendedOnly && ${intended}(${ALL_ERRORS}, ${start}, ${ends}, ${pathOf(cxt)})`;
@@ -211,7 +219,9 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
-/** Replaces the name of a member in paths, because the sender chose the name and not every name may be repeated. */
+/**
+ * Replaces the name of a member in the paths of errors. The sender chose the name, and some names must not be repeated.
+ */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
   for (const error of errors.slice(start))
@@ -219,7 +229,8 @@ function shortenPaths(errors: ErrorObject[], start: number, at: string, name: st
 }
 
 /**
- * Reduces the errors of several alternatives to those of the intended one; returns false if it cannot be determined.
+ * Reduces the errors of several alternatives to the errors of the intended one. Returns false if the intended
+ * alternative cannot be determined.
  */
 function reportIntended(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
   const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
@@ -230,8 +241,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the alternative that a value was intended to match: the one of the same type of which the value
- * lacks the fewest required fields. Returns undefined if it cannot be determined.
+ * Returns the errors of the alternative that a value was intended to match. This is the alternative that has the same
+ * type and the fewest missing required fields. Returns undefined if it cannot be determined.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches
@@ -241,7 +252,7 @@ function intendedBranch(branches: readonly ErrorObject[][], at: string): readonl
   return nearest.distance === next?.distance ? undefined : nearest.errors;
 }
 
-/** Returns the distance between a value and an alternative; a different type is the greatest distance. */
+/** Returns the distance between a value and an alternative. The distance is greatest if the types are different. */
 function distanceOf(errors: readonly ErrorObject[], at: string): number {
   const own = errors.filter(({ instancePath }) => instancePath === at);
   if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;

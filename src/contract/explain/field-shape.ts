@@ -1,31 +1,34 @@
 import { keysOf } from '../../lib/json-pointer.ts';
 
 /**
- * The fields of a value in the contract; undefined if the contract leaves the value open or it cannot contain unknown
- * fields.
+ * The documented fields of a value. Undefined if the contract leaves the value open, or if the value cannot contain
+ * unknown fields.
  */
 export type FieldShape = ObjectShape | undefined;
 
-/** A part of the contract that names the fields of its values. */
+/** The documented fields of an object or of an array's elements. */
 export interface ObjectShape {
-  /** The fields of an object; undefined if no object is described. */
+  /** The fields of an object. Undefined if the contract describes no object here. */
   object: KnownFields | undefined;
-  /** The elements of an array; undefined if they are open or no array is described. */
+  /** The elements of an array. Undefined if the contract describes no array here or leaves the elements open. */
   elements: FieldShape;
 }
 
 /** The documented fields of an object. */
 export interface KnownFields {
   readonly names: ReadonlySet<string>;
-  /** True if other fields are not reported here, because the contract already states whether they are allowed. */
+  /** True if no other fields are reported here, because the contract already states whether they are allowed. */
   readonly settled: boolean;
-  /** The fields whose own values have documented fields. */
+  /** The fields whose values also have documented fields. */
   readonly inner: readonly InnerField[];
-  /** The fields of the last object without unknown fields, in order: most objects of a list have the same fields. */
+  /**
+   * The field names, in order, of the last object that had no unknown fields. Most objects in a list have the same
+   * fields.
+   */
   order: readonly string[];
 }
 
-/** A field whose value is also searched. */
+/** A field whose value is also searched for unknown fields. */
 export interface InnerField {
   readonly name: string;
   readonly shape: ObjectShape;

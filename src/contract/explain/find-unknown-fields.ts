@@ -2,32 +2,33 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 
-/** A field that the contract does not document. */
+/** A field that is not documented in the contract. */
 export interface UnknownField {
-  /** The JSON pointer to the object that contains it. */
+  /** The JSON pointer to the object that contains the field. */
   readonly within: string;
-  /** The JSON pointer to the field; its name is `?` if it must not be repeated. */
+  /** The JSON pointer to the field. The field's name is `?` if the name must not be repeated. */
   readonly at: string;
   readonly value: unknown;
 }
 
-/** The maximum depth of the search; documents are not nested as deeply as this. */
+/** The maximum depth of the search. No document is nested this deeply. */
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members to examine: a sender can invent any number of names, and each of them is
- * checked.
+ * The maximum number of unknown members that are examined. The limit is needed because a sender can invent any number
+ * of names.
  */
 const MAX_EXAMINED = 5000;
 
 const NONE: readonly UnknownField[] = [];
 
 /**
- * Returns the fields of a value that the contract does not document, at every level that it describes. A field that
- * occurs in many items of a list is reported once, for the first of them. Returns at most `max` fields.
+ * Returns the fields in a value that the contract does not document, at every level that the contract describes. A
+ * field that occurs in many items of a list is reported only for the first of these items. At most `max` fields are
+ * returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown field, and this check does not need to record paths.
+  // Nearly all responses have no unknown fields. This check is faster, because it does not record paths.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);
@@ -50,7 +51,9 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
   return false;
 }
 
-/** Returns true if the names match those of the last object in the same order, which needs no lookups. */
+/**
+ * Returns true if an object has the same names as the last object, in the same order. This comparison needs no lookups.
+ */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
   // Inherited members can only cause a mismatch.
@@ -71,12 +74,12 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface Search {
-  /** The fields found, by path without indices, so that each field is reported once. */
+  /** The fields that were found. The key is the path without indices, so that each field is reported once. */
   readonly found: Map<string, UnknownField>;
-  /** The names and indices on the path to the current value. */
+  /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];
   readonly max: number;
-  /** The number of unknown members examined. */
+  /** The number of unknown members that have been examined. */
   examined: number;
 }
 
@@ -115,7 +118,7 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-/** Reports a field, unless one of the same name was reported at the same place of another item. */
+/** Reports a field unless a field with the same name was already reported at the same place in another item. */
 function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
   const place = `${above}/${shown}`;

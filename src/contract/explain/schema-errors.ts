@@ -1,18 +1,18 @@
 import type { SchemaObject } from '../openapi-document.ts';
 
-/** One error in a value. */
+/** One error that a schema found in a value. */
 export interface SchemaError {
   readonly keyword: string;
-  /** The JSON pointer into the value. */
+  /** The JSON pointer to the part of the value that is invalid. */
   readonly at: string;
-  /** The file and a JSON pointer into it: the schema that contains the keyword. */
+  /** The schema that contains the keyword, as a file and a JSON pointer into it. */
   readonly schema: string;
-  /** The value of the keyword in the schema. */
+  /** The keyword's value in the schema. */
   readonly limit: unknown;
 }
 
-/** The generated schemas by file, relative to the folder of schemas. */
+/** The generated schemas by file. The paths are relative to the schema folder. */
 export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
 
-/** Returns the errors of an invalid value in the order in which Ajv reports them. */
+/** Returns the errors of an invalid value, in the order in which Ajv reports them. */
 export type Explain = (value: unknown) => readonly SchemaError[];

@@ -6,14 +6,14 @@ import { type FieldShape, shapeAt } from './field-shape.ts';
 import type { UnknownField } from './find-unknown-fields.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The check and the part of a message that a schema was applied to. */
+/** The check that a schema belongs to, and the part of the message to which it was applied. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
   readonly location: ViolationLocation;
 }
 
-/** The keyword for an object of a different shape, without any of the required or documented fields. */
+/** The keyword for an object with a different shape. Such an object has none of the documented fields. */
 const DIFFERENT_SHAPE = 'shape';
 
 const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
@@ -40,16 +40,16 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Describes the value at a place where a keyword failed; undefined if there is no value. */
+/** Describes the value at the place where a keyword failed. Returns undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
- * Converts errors to violations, whose descriptions contain no values of the checked message. `describe` describes the
- * value at a place.
+ * Converts errors to violations. The descriptions of the violations contain no values from the message. `describe`
+ * describes the value at a place.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
-  // Errors under an `anyOf` only explain why each of its branches failed.
+  // The errors under an `anyOf` only explain why each of its branches failed.
   const relevant =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
   return relevant.map((error) => {
@@ -66,7 +66,8 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A field requested by a projection violates the same rule of the contract as a field of the full response.
+  // A violation in a projected response counts as the same violation as in the full response, so both have the same
+  // schema path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -90,7 +91,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // The limit of a 64-bit format, which a double cannot represent exactly.
+      // These are the bounds of a 64-bit integer. A double cannot represent them exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
       return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
     case 'exclusiveMinimum':
@@ -127,14 +128,16 @@ function sentence({ keyword, limit }: SchemaError): string {
   }
 }
 
-/** Describes the value at a place of a message without revealing personal values; undefined if there is no value. */
+/**
+ * Describes the value at a place in a message without revealing personal data. Returns undefined if there is no value.
+ */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
 
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of fields whose values, including nested
- * ones, are described only by size.
+ * Creates a function that describes values. `personal` contains the names of personal fields. The values of these
+ * fields, and all values inside them, are described only by their size.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
@@ -145,16 +148,16 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
   };
 }
 
-/** The errors and unknown fields of a value, with each cause reported once. */
+/** The errors and the unknown fields of a value, with only one entry for each cause. */
 interface Causes {
   readonly errors: readonly SchemaError[];
   readonly unknown: readonly UnknownField[];
 }
 
 /**
- * Reports each cause once. A value of the wrong type has only that error, even if several parts of the contract
- * describe it. An object without a single documented field has one error instead of one per required field. If the
- * intended shape is unclear, unknown fields are not reported separately.
+ * Reduces the errors to one for each cause. If a value has the wrong type, only this error is reported, even if several
+ * parts of the contract describe the value. An object without any documented field gets one error instead of one error
+ * for each required field. If the intended shape is unclear, unknown fields are not reported separately.
  */
 export function oneCause(
   shape: FieldShape,
@@ -180,14 +183,14 @@ export function oneCause(
     const within = error.keyword === 'required' ? parentOf(error.at) : undefined;
     if (within === undefined || !unrecognized.has(within)) return [error];
     const [first, second] = missing.get(within) ?? [];
-    // For an empty object that lacks a single field, the missing field is reported.
+    // If the object is empty and only one required field is missing, the missing field is reported.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     return error === first ? [{ ...error, keyword: DIFFERENT_SHAPE, at: within }] : [];
   });
   return { errors: reported, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
 }
 
-/** Returns true if another part of the contract has already reported the same error. */
+/** Returns true if the same error was already reported because of another part of the contract. */
 function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   const key = `${keyword} ${at}`;
   if (seen.has(key)) return true;
@@ -195,7 +198,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   return false;
 }
 
-/** Returns true for an object that has none of the documented fields. */
+/** Returns true if an object has none of the documented fields. */
 function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;
   const found = valueAt(value, at);

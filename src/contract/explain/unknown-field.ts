@@ -6,8 +6,8 @@ import type { SchemaPlace } from './schema-violation.ts';
 const KEYWORD = 'undocumented-field';
 
 /**
- * Returns the violation for a field that the contract does not document. Only the type and the size of its value are
- * included, because the value may be personal.
+ * Returns the violation for a field that the contract does not document. The violation includes only the type and the
+ * size of the value, because the value may be personal.
  */
 export function unknownFieldViolation({ at, value }: UnknownField, place: SchemaPlace): Violation {
   return {
@@ -22,8 +22,8 @@ export function unknownFieldViolation({ at, value }: UnknownField, place: Schema
 }
 
 /**
- * Returns true for violations that are counted and reported but never cause a rejection: undocumented fields, because
- * the contract leaves objects open.
+ * Returns true if a violation is counted and reported but never refuses a message. This applies to undocumented fields,
+ * because the contract leaves objects open.
  */
 export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
   return keyword === KEYWORD;

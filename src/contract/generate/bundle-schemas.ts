@@ -1,18 +1,19 @@
 import { bundlePlace, SCHEMA_BASE } from '../contract-files.ts';
 import type { SchemaObject } from '../openapi-document.ts';
 
-/** The beginning of the comment in each generated file. */
+/** The beginning of the comment that each generated file contains. */
 export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
- * Combines generated schemas into files for human readers: one per resource and one per operation. A file is a compound
- * document (JSON Schema 2020-12, section 9.3): each schema below `$defs` has its own `$id`, and its references are
- * relative to that. Returns the contents by path relative to the schema folder, in a fixed order.
+ * Combines the generated schemas into files for human readers. There is one file for each resource and one for each
+ * operation. Each file is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its
+ * own `$id`, and its references are relative to this `$id`. Returns the contents of the files in a fixed order. The
+ * keys are paths relative to the schema folder.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();
   const placed = [...schemas].map(([path, schema]) => ({ place: bundlePlace(path), schema }));
-  // A file's own schema comes before the schemas below its `$defs`.
+  // The schema of the file itself precedes the schemas below `$defs`.
   const ordered = placed.toSorted((a, b) => Number(a.place.name !== undefined) - Number(b.place.name !== undefined));
   for (const { place, schema: generated } of ordered) {
     const { file, name } = place;

@@ -18,7 +18,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Generates all schemas of a document, keyed by the path in their `$id`. */
+/** Generates all schemas of a document. The keys are the paths in the schemas' `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
@@ -77,7 +77,10 @@ function operationsOf(document: OpenApiDocument): OperationObject[] {
   return Object.values(document.paths).flatMap((methods) => Object.values(methods));
 }
 
-/** Returns the schema of the typed values by location. A query parameter that may be repeated is an array. */
+/**
+ * Returns a schema for the typed parameter values, grouped by location. A query parameter that can be repeated is an
+ * array.
+ */
 function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
   const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
   return {
@@ -100,14 +103,14 @@ function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
   return repeats ? { type: 'array', items: parameter.schema } : parameter.schema;
 }
 
-/** Converts a reference to a resource to its form in the generated file. */
+/** Converts a reference to a resource to the form that it has in the generated file. */
 type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** Converts a schema of the document to plain JSON Schema without extensions, examples and formats. */
+/** Converts a schema in the document to plain JSON Schema without extensions, examples and formats. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // Errors of Ajv can be traced to an object, but not to a bare `false`.
+  // An Ajv error can be traced back to an object, but not to a bare `false`.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
@@ -124,7 +127,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // A bare `false` can stay here, because its violations name the field.
+  // A bare `false` is allowed here, because the violations contain the field's name.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)
@@ -135,8 +138,8 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 }
 
 /**
- * Returns the schema of a response with selected fields: the envelope is unchanged, and nothing is required inside
- * items.
+ * Returns the schema of a response that contains only selected fields. The envelope stays the same, and no field inside
+ * an item is required.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
@@ -150,7 +153,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
-    // Since fewer fields are required, a value can match several of the schemas.
+    // Because fewer fields are required, a value can match more than one of the schemas.
     delete projected['oneOf'];
     const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
@@ -164,7 +167,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   return projected;
 }
 
-/** Returns the names of the resources that a schema refers to directly. */
+/** Returns the names of the resources to which a schema refers directly. */
 function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;
@@ -175,7 +178,8 @@ function referencesOf(schema: SchemaOrBoolean): string[] {
 }
 
 /**
- * Returns the names of the resources whose projected form differs from the full one, directly or through a reference.
+ * Returns the names of the resources whose projected form differs from the full form, either directly or because of a
+ * reference.
  */
 function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): Set<string> {
   const names = Object.keys(schemas);

@@ -3,23 +3,23 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE, resourceFile, SCHEMA_BASE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-// The end of Ajv's messages about a schema: the place, and Ajv's own rule.
+// Matches the end of Ajv's messages about schemas, which contains the place and the name of Ajv's own rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
-/** Converts a fault of a generated schema, which may exist only in memory, to a fault of the document. */
+/** Converts a fault in a generated schema to a fault in the document. The generated schema may exist only in memory. */
 export function toDocumentFault(document: OpenApiDocument, { source, message }: Fault): Fault {
   const [, file = source.replace(/^schemas\//, ''), inside = ''] = WHERE.exec(message) ?? [];
   const place = placeOfSchema(document, file);
   return {
     source: CONTRACT_SOURCE,
-    // A resource's schema has the same places as the resource; an operation's schemas are assembled from several
-    // places.
+    // The places in a resource's schema are the same as in the document. The schema of an operation is assembled from
+    // several places, so only the operation is named.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };
 }
 
-/** Returns a JSON pointer to the part of the document that a schema is generated from, or an empty string. */
+/** Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string. */
 export function placeOfSchema(
   { components, paths }: Pick<OpenApiDocument, 'components' | 'paths'>,
   file: string,

@@ -3,25 +3,26 @@ import { dirname, join } from 'node:path';
 import { GENERATED } from './bundle-schemas.ts';
 
 /**
- * The differences between the files in a folder and the generated ones; paths are relative to the folder, with slashes.
+ * The differences between the files in a folder and the generated files. Paths are relative to the folder and contain
+ * slashes.
  */
 interface SchemaDifference {
   readonly missing: readonly string[];
   readonly stale: readonly string[];
-  /** Files that were generated earlier and are no longer needed. */
+  /** Files that were generated earlier but are no longer needed. */
   readonly superfluous: readonly string[];
 }
 
 const PARTS = ['resources', 'operations'];
 
-/** Compares generated files with those in a folder, which may not exist. */
+/** Compares generated files with the files in a folder. The folder may not exist. */
 export function compareSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const onDisk = new Map(PARTS.flatMap((part) => readSchemas(folder, part)));
   const names = [...generated.keys()];
   return {
     missing: names.filter((name) => !onDisk.has(name)),
     stale: names.filter((name) => onDisk.has(name) && onDisk.get(name) !== generated.get(name)),
-    // The folder may be the user's own and contain other files.
+    // Other files are ignored, because the folder can be the user's own.
     superfluous: [...onDisk.keys()]
       .filter((name) => !generated.has(name) && onDisk.get(name)?.includes(`"$comment": "${GENERATED}`))
       .toSorted(),
@@ -35,7 +36,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
     .map(({ name }) => [`${part}/${name}`, readFileSync(join(folder, part, name), 'utf8')]);
 }
 
-/** Writes generated files to a folder and removes superfluous ones. Returns the differences that it found. */
+/** Writes generated files to a folder and removes superfluous files. Returns the differences that existed before. */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);
   for (const name of [...difference.missing, ...difference.stale]) {

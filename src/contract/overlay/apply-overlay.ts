@@ -5,18 +5,21 @@ import { countValues, isJsonObject, type JsonObject, jsonPath, kindOfJson } from
 import type { Origin, Origins } from './origins.ts';
 import type { Overlay, OverlayAction } from './read-overlay.ts';
 
-/** The maximum number of values that overlays may add, which is about ten times the size of the contract. */
+/** The maximum number of values that overlays can add. It is about ten times the size of the contract. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** The records made while overlays are applied to one document. */
+/** The notes that are taken while overlays are applied to a document. */
 export interface ApplyNotes extends MergeNotes {
-  /** Problems that do not prevent startup. */
+  /** Problems that do not prevent the startup. */
   readonly warnings: Fault[];
   /** The number of values that the overlays have added so far. */
   added: number;
 }
 
-/** Applies the actions of an overlay in order, each to the result of the previous one. Changes the document. */
+/**
+ * Applies the actions of an overlay in order. Each action is applied to the result of the previous one. The document
+ * itself is changed.
+ */
 export function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {
     const at = `/actions/${index}`;
@@ -33,9 +36,7 @@ export function applyOverlay(document: JsonObject, { source, actions }: Overlay,
   });
 }
 
-/**
- * Returns the selected objects and arrays, each once. If other values are selected, adds a fault and returns undefined.
- */
+/** Returns each selected object or array once. If any other value is selected, adds a fault and returns undefined. */
 function select(
   document: JsonObject,
   target: string,
@@ -71,7 +72,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     value,
   }));
   for (const { owner, key, value } of found) {
-    // Found by identity, because earlier removals may have moved the element.
+    // The element is searched by identity, because earlier removals may have moved it.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
     notes.origins.removedFrom(owner, place);
@@ -105,16 +106,16 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** The records made while values are merged. */
+/** The notes that are taken while values are merged. */
 interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
 }
 
 /**
- * Merges an update into an object of the document: new members are added, objects are merged with objects, elements are
- * appended to arrays, and other values are replaced. An object or an array is never replaced by another kind of value,
- * because that is usually a mistake; a separate action can remove it first.
+ * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
+ * appended to arrays, and other values are replaced. An object or array is never replaced by another kind of value,
+ * because this is usually a mistake. A separate action can remove the object or array first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -130,7 +131,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // An empty member of a YAML update is null and changes nothing.
+      // In YAML, a key without a value means null. As an update, it would change nothing.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
@@ -139,7 +140,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
   }
 }
 
-/** Appends one element to an array of the document. */
+/** Appends an element to an array in the document. */
 function appendTo(target: unknown[], element: unknown, origin: Origin, { origins }: MergeNotes): void {
   const copy = structuredClone(element);
   target.push(copy);

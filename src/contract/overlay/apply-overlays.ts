@@ -4,24 +4,28 @@ import type { JsonObject } from './json.ts';
 import { createOrigins, type Origins } from './origins.ts';
 import { type Overlay, readOverlay } from './read-overlay.ts';
 
-/** A document with overlays applied. */
+/** A document to which overlays have been applied. */
 interface Overlaid {
   readonly document: unknown;
-  /** The texts of the overlays, for the digest. */
+  /** The texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent startup: targets that select nothing. */
+  /** Problems that do not prevent the startup. They are targets that match nothing. */
   readonly warnings: readonly Fault[];
 }
 
-/** Reads overlays and applies them in order to a copy of a document; throws a StartFault with all errors in them. */
+/**
+ * Reads overlays and applies them in order to a copy of a document. Throws a StartFault with all errors in the
+ * overlays.
+ */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // Copied through JSON, because a YAML alias makes one shared object that would change everywhere at once.
+  // The copy is made through JSON. A YAML alias creates a shared object, and changing this object would change every
+  // place that uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard causes the same fault at each node.
+  // A wildcard causes the same fault at each node that it matches.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import type * as JsonP3 from 'json-p3';
 
-/** A mutable JSON object. */
+/** A JSON object that can be changed. */
 export type JsonObject = Record<string, unknown>;
 
-/** Returns true for JSON objects, but not for arrays and null. */
+/** Returns true for a JSON object. Returns false for an array and for null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the kind of a value for messages, such as `an array`. */
+/** Returns the kind of a value in the form that messages use, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -18,7 +18,7 @@ export function kindOfJson(value: unknown): string {
   ];
 }
 
-/** Returns the number of values in a value, including itself. */
+/** Returns the number of values inside a value, including the value itself. */
 export function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, child) => sum + countValues(child), 1);
@@ -27,7 +27,7 @@ export function countValues(value: unknown): number {
 let loaded: typeof JsonP3.jsonpath | undefined;
 
 /**
- * Returns the JSONPath library (RFC 9535). It is loaded on first use, because it is not needed without overlays.
+ * Returns the JSONPath library (RFC 9535). The library is loaded on first use, because it is needed only for overlays.
  */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);

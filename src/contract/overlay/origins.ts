@@ -4,21 +4,27 @@ import type { Fault } from '../../model/fault.ts';
 /** A place in an overlay. */
 export type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote which value of a document, so that faults can name the place in the overlay. */
+/** Records which overlay wrote each value of a document, so that faults can refer to the place in the overlay. */
 export interface Origins {
-  /** Records a value that an overlay added to an object or an array. */
+  /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
-  /** Records an object or an array that an overlay changed. */
+  /** Records that an overlay changed an object or array. */
   changed(value: object, origin: Origin): void;
-  /** Records an object or an array that an overlay removed a value from. */
+  /** Records that an overlay removed a value from an object or array. */
   removedFrom(value: object, origin: Origin): void;
-  /** Returns the origin of the value at a JSON pointer, or undefined if no overlay wrote it. */
+  /** Returns the origin of the value at a JSON pointer. Returns undefined if no overlay wrote the value. */
   of(document: unknown, pointer: string): Origin | undefined;
-  /** Returns the change nearest to a JSON pointer, inside or around its value, otherwise the last removal. */
+  /**
+   * Returns the origin of the change that is closest to a JSON pointer, either inside or around its value. If there is
+   * none, the origin of the last removal is returned.
+   */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
-/** Creates an empty record. It identifies objects by reference, because indices change when elements are removed. */
+/**
+ * Creates an empty record. Objects are identified by reference, because removing an element changes the indices of
+ * others.
+ */
 export function createOrigins(): Origins {
   const written = new Map<object, Origin>();
   const members = new Map<object, Map<string, Origin>>();
@@ -50,7 +56,7 @@ export function createOrigins(): Origins {
         (isStructure(owner) ? members.get(owner)?.get(key) : undefined) ??
         (isStructure(value) ? written.get(value) : undefined);
       if (origin === undefined) return exactly;
-      // A later action may have changed a value that an overlay added.
+      // A later action may have changed a value that an earlier overlay added.
       if (exactly !== undefined && !exactly.pointer.startsWith(origin.pointer)) return exactly;
       const rest = steps.slice(index + 1).map((step) => step.key);
       return { source: origin.source, pointer: `${origin.pointer}${pointerTo(rest)}` };
@@ -63,14 +69,17 @@ export function createOrigins(): Origins {
   };
 }
 
-/** A value on the way to a place, with its key in its owner. */
+/** A value on the path to a place, with the key that it has in its owner. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
   readonly value: unknown;
 }
 
-/** Returns the values on the way to a place, starting with the document and ending with the last value that exists. */
+/**
+ * Returns the values on the path to a place. The first value is the document, and the last one is the deepest value
+ * that exists.
+ */
 function walk(document: unknown, pointer: string): Step[] {
   const steps: Step[] = [{ owner: undefined, key: '', value: document }];
   for (const key of keysOf(pointer)) {
@@ -81,7 +90,7 @@ function walk(document: unknown, pointer: string): Step[] {
   return steps;
 }
 
-/** Returns the first change inside a value. */
+/** Returns the origin of the first change inside a value. */
 function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | undefined {
   if (!isStructure(value)) return undefined;
   const own = changes.get(value);
@@ -96,13 +105,13 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Moves each fault of a document to the place in an overlay that caused it, or to the last overlay if no place is
- * found.
+ * Moves each fault in a document to the place in the overlay that caused it. If no place is found, the fault moves to
+ * the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // A reference to a removed component was not changed itself.
+    // A reference to a removed component was not itself changed, so the removal is the cause.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??
@@ -113,6 +122,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Many operations can refer to the same schema.
+  // Several operations can refer to the same schema and so have the same fault.
   return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 /** The maximum size of an overlay file, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads an overlay in YAML or JSON; throws a StartFault with all errors in it. */
+/** Reads an overlay in YAML or JSON. Throws a StartFault with all errors in the overlay. */
 export function readOverlay(file: string): Overlay {
   const text = readText(file);
   const value = parse(file, text);
@@ -35,10 +35,10 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // JSON is valid YAML, but a YAML parser takes a hundred times as long.
+    // JSON is also valid YAML, but a YAML parser takes a hundred times as long to parse it.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // A YAML flow mapping starts with a brace too.
+    // A flow mapping in YAML also starts with a brace.
   }
   try {
     const document = parseDocument(text);
@@ -55,31 +55,36 @@ function broken(source: string, message: string, suggestion?: string): StartFaul
   return new StartFault([{ source, pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
 }
 
-/** One action of an overlay, applied to every node that its target selects. */
+/** An action of an overlay. It is applied to every node that its target selects. */
 export interface OverlayAction {
-  /** A JSONPath expression (RFC 9535). */
+  /** The target as a JSONPath expression (RFC 9535). */
   readonly target: string;
-  /** The value merged into selected objects and appended to selected arrays; ignored together with `remove`. */
+  /**
+   * The value that is merged into selected objects and appended to selected arrays. It is ignored if `remove` is set.
+   */
   readonly update?: unknown;
   readonly remove?: boolean;
 }
 
-/** A checked OpenAPI Overlay 1.0 document. */
+/** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, which is the source of its faults. */
+  /** The path of the file. Faults in the overlay show it as their source. */
   readonly source: string;
-  /** The content of the file, for the digest. */
+  /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }
 
-/** The maximum number of actions, more than people write or `portico learn` proposes. */
+/** The maximum number of actions. Neither people nor `portico learn` write this many. */
 const MAX_ACTIONS = 5_000;
 
-/** The maximum nesting depth, more than that of any contract. */
+/** The maximum nesting depth. No contract is nested this deeply. */
 const MAX_DEPTH = 64;
 
-/** Checks that a parsed file is an OpenAPI Overlay 1.0 document. The faults point into it but have no source yet. */
+/**
+ * Checks that a parsed file is an OpenAPI Overlay 1.0 document. The returned faults point into the file but do not have
+ * a source yet.
+ */
 function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
   if (!isJsonObject(value))
     return [fault([], `must be an object, not ${kindOfJson(value)}`, 'start it with overlay: 1.0.0')];
@@ -141,7 +146,7 @@ function targetFaults(target: unknown, at: readonly (string | number)[]): Omit<F
   }
 }
 
-/** Finds members that would change a prototype, and values that are nested too deeply. */
+/** Finds members that would change a prototype, and values that are too deeply nested. */
 function contentFaults(value: unknown, at: readonly (string | number)[], depth = 0): Omit<Fault, 'source'>[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth > MAX_DEPTH) return [fault(at, `is nested more than ${MAX_DEPTH} levels deep`)];
