@@ -174,7 +174,7 @@ const names = (description: string) => ({
 export const rolesFileSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Roles of Portico',
-  description: 'Who may do what: roles, and the accounts that have them.',
+  description: 'Roles, and the accounts that have them.',
   type: 'object',
   additionalProperties: false,
   required: ['roles'],
@@ -195,7 +195,7 @@ export const rolesFileSchema = {
         type: 'object',
         additionalProperties: false,
         properties: {
-          description: { description: 'For readers of this file.', type: 'string' },
+          description: { description: 'A note for readers of the file. Portico ignores it.', type: 'string' },
           inherits: names('Roles whose permissions this role inherits.'),
           permissions: names('Permissions, by their names in the role editor.'),
         },
