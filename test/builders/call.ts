@@ -1,40 +1,40 @@
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Body } from './body.ts';
 
-/** The response as a client sees it. */
+/** A response as the client receives it. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** The parsed body, typed as the test expects; undefined if it is not JSON. */
+  /** The parsed body, typed as the test expects. Undefined if the body is not JSON. */
   readonly json: Body;
-  /** Whether the whole declared body arrived. */
+  /** True if the whole declared body arrived. */
   readonly complete: boolean;
 }
 
-/** The options of a call besides its target. */
+/** The options of a call in addition to its target. */
 export interface Call {
-  /** Basic credential with a password equal to the name; null sends none. */
+  /** The name in the Basic credential, whose password is equal to the name. Null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
-  /** Sent in this order; a name may occur more than once. */
+  /** The headers, sent in this order. A name may occur more than once. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as JSON, or unchanged if it is a text or bytes. */
+  /** The body. A string or bytes are sent unchanged, and any other value is sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Shares connections between calls. */
+  /** An agent that lets several calls share connections. */
   readonly agent?: Agent;
 }
 
-/** The value of `Authorization` for a name; the password defaults to the name. */
+/** Returns the value of `Authorization` for a name. The password defaults to the name. */
 export function basic(user: string, password = user): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Sends one request on a new connection; the target is sent unchanged. */
+/** Sends one request on a new connection, with the target unchanged. */
 export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
   const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal, agent = false } = call;
   const { hostname, port } = new URL(origin);
@@ -57,7 +57,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
     sent.on('response', (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
-      // Tests inspect truncated bodies, so they are not errors.
+      // Tests also inspect truncated bodies, so a truncated body is not an error.
       answer.on('error', () => undefined);
       answer.on('close', () => {
         const all = Buffer.concat(parts);

@@ -12,7 +12,7 @@ export interface Example extends Record<string, unknown> {
   result: Example;
 }
 
-/** The body of an operation's first documented success response; a new copy each time. */
+/** Returns a new copy of the body in an operation's first documented success response. */
 export function exampleOf(operationId: string): Example {
   for (const methods of childrenOf(document, 'paths')) {
     for (const operation of Object.values(methods) as Tree[]) {

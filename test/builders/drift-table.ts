@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/** One row of the documentation's table of chaos. */
+/** One row of the chaos table in the documentation. */
 export interface DriftRow {
   readonly fault: string;
-  /** Rows of operations, `C` and `U` for the comment writes; undefined for every operation. */
+  /** The rows of operations, with `C` and `U` for the comment writes. Undefined for every operation. */
   readonly operations: readonly string[] | undefined;
-  /** The upstream's own status; `ok` for that of a success, `-` for none. */
+  /** The status that the upstream sends: `ok` for the status of a success, `-` for no response. */
   readonly status: string;
-  /** Category, keyword and place, as in the ledger. */
+  /** The category, the keyword and the place, as in the ledger. */
   readonly violation: string;
 }
 
-/** The table under `### Recorded violations` in docs/reference-server.md. */
+/** Reads the table under `### Recorded violations` in docs/reference-server.md. */
 export function driftTable(): readonly DriftRow[] {
   const text = readFileSync(new URL('../../docs/reference-server.md', import.meta.url), 'utf8');
   const [, after = ''] = text.split('### Recorded violations');

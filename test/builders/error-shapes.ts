@@ -3,20 +3,20 @@ import type { FakeAnswer } from './fake-upstream.ts';
 /** The message about a missing permission, in the legacy server's words. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
-/** The same message as clients of Portico get it. */
+/** The same message in the form that Portico's clients receive. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
-/** An error in the first JSON shape. */
+/** Returns an error in the first JSON shape. */
 export function errorText(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { error: message } };
 }
 
-/** An error in the second JSON shape. */
+/** Returns an error in the second JSON shape. */
 export function errorsMessage(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { errors: { message } } };
 }
 
-/** An error page of the servlet container, for any path. */
+/** Returns an error page of the servlet container, which can be the response for any path. */
 export function htmlPage(status: number): FakeAnswer {
   return {
     status,

@@ -9,7 +9,10 @@ const patterns = OPERATIONS.map((operation) => ({
   path: new RegExp(`${operation.target(anyId).replaceAll('.', '[.]').replaceAll('/0', '/[0-9]+')}$`),
 }));
 
-/** The documented success response of the requested operation, under any base path; 404 for other requests. */
+/**
+ * Returns the documented success response of the requested operation, with any base path. Returns 404 for other
+ * requests.
+ */
 export function exampleAnswer({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeAnswer {
   const found = patterns.find((one) => one.operation.method === method && one.path.test(path));
   if (found === undefined) return { status: 404, json: { error: 'not found' } };

@@ -20,7 +20,7 @@ import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
-/** A documented list that accepts pages and is cached. */
+/** A documented list that supports paging and is cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {
   return {
     id: 'listThings',
@@ -58,7 +58,7 @@ export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'
   readonly checks?: Partial<PlannedOperation['checks']>;
 };
 
-/** An operation planned as in `strict` mode, not cached by default. */
+/** Creates a planned operation with the levels of `strict` mode. By default, it is not cached. */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {
     operation: operationWith(operation),
@@ -73,12 +73,15 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
   };
 }
 
-/** Cache options: by default 30 s fresh, 30 s stale while revalidating, 300 s stale on errors. */
+/**
+ * Creates cache options. By default, responses are fresh for 30 s, may be stale for 30 s while they are revalidated,
+ * and may be stale for 300 s on errors.
+ */
 export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOperation['cache']> {
   return toOperationCacheOptions(DEFAULT_CACHE_OPTIONS, { byDefault: true, on: true }, config);
 }
 
-/** An incoming request, with an empty body by default. */
+/** Creates an incoming request, by default with an empty body. */
 export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   return {
     method: 'GET',
@@ -102,17 +105,17 @@ export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   };
 }
 
-/** A request with these bytes as its body. */
+/** Creates a request whose body contains these bytes. */
 export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): Arrival {
   return arrivalWith({ method: 'POST', body: Readable.from([Buffer.from(body)]), ...more });
 }
 
-/** A verified caller. */
+/** Creates a verified caller. */
 export function callerNamed(name: string, more: Partial<Principal> = {}): Principal {
   return { kind: 'verified', name, audience: `name:${name}`, authorization: `Basic ${name}`, ...more };
 }
 
-/** The grants of a caller in the roles file. */
+/** Creates the grants of a caller in the roles file. */
 export function grantsWith(more: Partial<Grants> = {}): Grants {
   return { bits: new Uint32Array(1), roles: ['standard'], delegated: false, denied: false, key: 'key', ...more };
 }
@@ -120,7 +123,7 @@ export function grantsWith(more: Partial<Grants> = {}): Grants {
 /** The overrides of an exchange. */
 export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<ParameterValues> };
 
-/** An exchange of a verified caller. */
+/** Creates an exchange for a verified caller. */
 export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange {
   const arrival = more.arrival ?? arrivalWith();
   const decoded = { ...NO_VALUES, ...values };
@@ -152,7 +155,7 @@ const NO_VALUES: ParameterValues = {
   v1: false,
 };
 
-/** An empty trace. */
+/** Creates an empty trace. */
 export function traceWith(more: Partial<Trace> = {}): Trace {
   return Object.assign(
     createTrace({ requestId: 'request-1', traceparent: '00-1-2-00', method: 'GET', startedAt: 1_000 }),
@@ -160,12 +163,12 @@ export function traceWith(more: Partial<Trace> = {}): Trace {
   );
 }
 
-/** The body of a page of things. */
+/** Returns the body of a page of things. */
 export function pageOf(ids: readonly number[], pageCount = 3): unknown {
   return { list: ids.map((id) => ({ id })), pageCount, totalCount: pageCount * 15 };
 }
 
-/** A checked JSON response from the upstream. */
+/** Creates a checked JSON response from the upstream. */
 export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
   const { pageCount } = (json ?? {}) as { readonly pageCount?: number };
   return {
@@ -181,15 +184,15 @@ export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
 /** The only header of a plain JSON response. */
 export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charset=UTF-8']];
 
-/** A replacement for the following stages of a plan, which returns the test's replies and records the exchanges. */
+/** A replacement for the later stages of a plan. It returns the test's replies and records the exchanges. */
 export interface FakeNext {
   readonly handle: Handler;
   readonly asked: Exchange[];
-  /** May be replaced at any time. */
+  /** Creates the reply to an exchange. It may be replaced at any time. */
   answer: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
-/** Creates such a replacement; it may return the same body any number of times. */
+/** Creates a replacement for the later stages. It may return the same body any number of times. */
 export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf([1]))): FakeNext {
   const next: FakeNext = {
     asked: [],
@@ -202,7 +205,10 @@ export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf
   return next;
 }
 
-/** The handler of one stage in front of such a replacement, always with a promise; throws if the stage has no work. */
+/**
+ * Returns the handler of one stage, followed by such a replacement. The handler always returns a promise. Throws if the
+ * stage has no work.
+ */
 export function stageIn(
   planner: StagePlanner,
   planned: PlannedOperation,
@@ -214,7 +220,7 @@ export function stageIn(
   return async (exchange) => handle(exchange);
 }
 
-/** A violation, with the members that matter to a test. */
+/** Creates a violation; a test overrides the members that matter to it. */
 export function violationWith(more: Partial<Violation> = {}): Violation {
   return {
     check: 'requests',
@@ -229,7 +235,7 @@ export function violationWith(more: Partial<Violation> = {}): Violation {
   };
 }
 
-/** The error that a promise rejects with; returns an error if it resolves. */
+/** Returns the error with which a promise rejects. If the promise resolves, returns an error that says so. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -239,7 +245,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('nothing was thrown');
 }
 
-/** The text of a complete body. */
+/** Returns the text of a complete body. */
 export function textOf(body: Reply['body'] | Readable | undefined): string {
   if (!Buffer.isBuffer(body)) throw new Error('the body is not whole');
   return body.toString();

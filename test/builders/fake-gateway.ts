@@ -18,12 +18,12 @@ export interface FakeGatewayParts extends Partial<CompiledGateway> {
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
-  /** The upstream's response on undocumented paths; 299 by default. */
+  /** The upstream's response for undocumented paths; 299 by default. */
   readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }
 
-/** A gateway with one documented list, whose plan is a fake; everything else is undocumented. */
+/** Creates a gateway with one documented list, which has a fake plan. All other paths are undocumented. */
 export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts = {}) {
   const next = createNext();
   const planned = plannedWith();

@@ -7,19 +7,19 @@ import { until } from './until.ts';
 /** A request as the upstream received it. */
 export interface FakeRequest {
   readonly method: string;
-  /** Raw, with the query. */
+  /** The raw target, including the query. */
   readonly target: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** The name in its Basic credential, if there is one. */
+  /** The name in the request's Basic credential, if there is one. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 }
 
-/** A response; `json` is written as JSON, `body` is sent unchanged. */
+/** A response. `json` is written as JSON, and `body` is sent unchanged. */
 export interface FakeAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -36,16 +36,16 @@ export type FakeHandler = (
 /** An upstream that returns the test's responses and records the requests. */
 export interface FakeUpstream {
   readonly url: string;
-  /** In order of arrival. */
+  /** The received requests in order of arrival. */
   readonly requests: FakeRequest[];
-  /** May be replaced at any time. */
+  /** Responds to requests. It may be replaced at any time. */
   handler: FakeHandler;
   /** Resolves once this many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a fake upstream, closed after the file's tests. */
+/** Starts a fake upstream, which is closed after the file's tests. */
 export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Promise<FakeUpstream> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

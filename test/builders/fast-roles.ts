@@ -11,10 +11,10 @@ export interface RolesAccount {
   readonly demo?: boolean;
 }
 
-/** A known user without any permission. */
+/** A known user without permissions. */
 const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 
-/** The package's roles file and more accounts, with very cheap hashes; passwords equal names. */
+/** The package's roles file with additional accounts. The hashes are very cheap, and each password equals its name. */
 export async function fastRoles(
   more: readonly RolesAccount[] = [],
   also: { readonly roles?: object } = {},
@@ -23,7 +23,7 @@ export async function fastRoles(
   return build(more, also);
 }
 
-// Most gateways of the tests use this one, and YAML is slow to read and write.
+// Most test gateways use this file, and YAML is slow to read and write.
 let plain: Promise<string> | undefined;
 
 async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {

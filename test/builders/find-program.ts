@@ -1,7 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A system program that some tests run: its names, the variable with its path, and its Debian package. */
+/**
+ * A system program that some tests run: its command names, the environment variable with its path, and its Debian
+ * package.
+ */
 interface SystemProgram {
   readonly commands: readonly string[];
   readonly variable: string;
@@ -20,11 +23,14 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** A program's path; otherwise how to install it, and whether tests that need it must fail without it. */
+/** The path of a program. If the program is missing: how to install it, and whether tests that need it must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/** Finds a program by its variable, or on the PATH; it is required if PORTICO_REQUIRE_PROGRAMS is 1. */
+/**
+ * Finds a program through its environment variable or on the PATH. The program is required if PORTICO_REQUIRE_PROGRAMS
+ * is 1.
+ */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,11 +1,12 @@
 import { exampleAnswer } from './example-answer.ts';
 import type { FakeAnswer, FakeHandler } from './fake-upstream.ts';
 
-/** The default probe of the upstream verifier. */
+/** The probe that the upstream verifier sends by default. */
 export const PROBE = '/services/v2/jobs/gdpr/0.json';
 
 /**
- * An upstream that accepts users whose password equals their name, responds to the probe, and calls `answer` otherwise.
+ * Creates an upstream that accepts users whose password equals their name. It responds to the probe and calls `answer`
+ * for all other requests.
  */
 export function knowing(answer: FakeHandler = exampleAnswer, valid: FakeAnswer = { status: 404 }): FakeHandler {
   return (request, response) => {

@@ -9,7 +9,7 @@ export const NOW = Date.UTC(2026, 4, 4, 10);
 
 let made = 0;
 
-/** The trace of a finished request with these violations. */
+/** Creates the trace of a finished request with these violations. */
 export function finished(violations: readonly Violation[] = [], more: Partial<Trace> = {}): Trace {
   made += 1;
   const start = { requestId: `req-${made}`, traceparent: '', method: 'GET', startedAt: NOW };
@@ -17,7 +17,7 @@ export function finished(violations: readonly Violation[] = [], more: Partial<Tr
   return { ...createTrace(start), operation: 'listQuestions', upstream, ...more, violations: [...violations] };
 }
 
-/** A ledger in memory. */
+/** Creates a ledger in memory. */
 export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; retentionDays?: number } = {}) {
   const { maxEntries = 1_000, retentionDays = 30, ...rest } = parts;
   return createLedger({

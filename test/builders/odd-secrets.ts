@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms used by people and programs: grouped, encoded, with other letters. All of them are
+ * Secrets in other forms that people and programs use: grouped, encoded or with other letters. All of them are
  * recognizable by their form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
@@ -61,9 +61,11 @@ export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
     }),
   );
 
-/** A text as the name of a header, parameter or media type, without characters that such a name must not contain. */
+/**
+ * Returns a text as the name of a header, parameter or media type, without characters that such names must not contain.
+ */
 const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
-/** A text as bytes of a message. */
+/** Returns a text as the bytes of a message, one character per byte. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
@@ -76,7 +78,7 @@ export function oddForms(secrets: OddSecrets): string[] {
     forms.add(text.replaceAll(' ', '_'));
     forms.add(text.replaceAll(/\W/g, ''));
     forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
-    // Without its @, nothing can recognize it.
+    // Without its @, an address cannot be recognized.
     if (!/[@%]/.test(text)) forms.add(asToken(text)).add(asId(text));
   }
   return [...forms];
@@ -103,7 +105,7 @@ const ANSWER_FIELDS =
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
-/** Whole requests as bytes, by the place of their secret; `id` identifies each of them. */
+/** Returns whole requests as bytes, with the secret in different places. `id` identifies each request. */
 export function oddRequests(secret: string, id: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -138,7 +140,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Ids, except in forms that ids never or often have, such as hexadecimal digits.
+    // Ids, except in forms that ids never have or often have, such as hexadecimal digits.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
@@ -171,7 +173,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   ];
 }
 
-/** Whole responses as bytes, by the place of their secret. */
+/** Returns whole responses as bytes, with the secret in different places. */
 export function oddAnswers(secret: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');

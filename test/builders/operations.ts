@@ -1,4 +1,4 @@
-/** The ids from which a target is built. */
+/** The ids that targets contain. */
 export interface Ids {
   readonly job: string;
   readonly node: string;
@@ -10,7 +10,7 @@ export interface Ids {
   readonly answer: string;
 }
 
-/** Ids from the contract's examples. */
+/** The ids from the contract's examples. */
 export const EXAMPLE_IDS: Ids = {
   job: '42',
   node: '118',
@@ -28,34 +28,34 @@ export interface OperationCase {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: (ids: Ids) => string;
   readonly body?: unknown;
-  /** A demo account that may use it. */
+  /** A demo account that may use the operation. */
   readonly allowed: string;
-  /** An account that may not; absent if every known caller may. */
+  /** An account that may not use the operation. Undefined if every known caller may use it. */
   readonly denied?: string;
   readonly success: number;
-  /** The invalid part of its parameters: a path id that is not a number, or a query. */
+  /** The invalid part of the parameters: a path id that is not a number, or a query. */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented text of a 400 and of a 403, if there is one. */
+  /** The documented text of a 400 response and of a 403 response, if there is one. */
   readonly text400?: string;
   readonly text403?: string;
   /** True if responses contain a `pageCount`. */
   readonly counted?: boolean;
-  /** True if it accepts `pageSize`. */
+  /** True if the operation accepts `pageSize`. */
   readonly paged?: boolean;
   /** True if a credential is required even when anonymous callers are allowed. */
   readonly needsCredential?: boolean;
   readonly cached?: boolean;
-  /** The methods of its path, as `Allow` lists them. */
+  /** The methods of the operation's path, as `Allow` lists them. */
   readonly allow: string;
-  /** True if it is only inferred, so that it is off with a real upstream. */
+  /** True if the operation is only inferred, so that it is off with a real upstream. */
   readonly inferred?: boolean;
 }
 
 const V2 = '/services/v2';
 const GET = 'GET, HEAD';
 
-/** All operations of the contract, with the inferred ones. */
+/** All operations of the contract, including the inferred ones. */
 export const OPERATIONS: readonly OperationCase[] = [
   {
     id: 'uploadGdprFile',
@@ -278,7 +278,7 @@ export const OPERATIONS: readonly OperationCase[] = [
   },
 ];
 
-/** The operations with a real upstream, for which inferred ones are off. */
+/** The operations that are on with a real upstream, which excludes the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
 /** Returns the operation with an id. */
@@ -288,13 +288,13 @@ export function operationOf(id: string): OperationCase {
   return found;
 }
 
-/** A target of the operation with a query; `query` has no question mark. */
+/** Returns a target of the operation with a query. `query` contains no question mark. */
 export function targetOf(operation: OperationCase, query = '', ids: Ids = EXAMPLE_IDS): string {
   const target = operation.target(ids);
   return query === '' ? target : `${target}?${query}`;
 }
 
-/** A target with invalid parameters. */
+/** Returns a target with invalid parameters. */
 export function badTargetOf(operation: OperationCase, ids: Ids = EXAMPLE_IDS): string {
   const { badId, badQuery } = operation;
   return targetOf(operation, badQuery, badId === undefined ? ids : { ...ids, [badId]: 'abc' });

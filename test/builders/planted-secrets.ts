@@ -6,9 +6,9 @@ import { exampleOf } from './contract-examples.ts';
 import type { FakeAnswer } from './fake-upstream.ts';
 import type { OperationCase } from './operations.ts';
 
-/** Values that only their owner should read, each in a form that cannot occur by chance. */
+/** Values that only their owner should read. Each has a form that cannot occur by chance. */
 export interface Secrets {
-  /** A person's name, without any sign that it is one. */
+  /** A person's name that is not recognizable as a name. */
   readonly name: string;
   readonly email: string;
   readonly token: string;
@@ -45,7 +45,7 @@ export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
 });
 
-/** The texts to search for: every secret unchanged and in the forms into which programs convert texts. */
+/** Returns the texts to search for: every secret, both unchanged and in the forms into which programs convert texts. */
 function formsOf(secrets: Secrets): string[] {
   const texts = [
     ...(Object.values(secrets) as string[]),
@@ -60,7 +60,7 @@ function formsOf(secrets: Secrets): string[] {
   ]);
 }
 
-/** The secrets contained in texts or file contents, ignoring case. */
+/** Returns the secrets that texts or file contents contain, ignoring case. */
 export function findSecrets(searched: Searched, ...of: readonly Secrets[]): string[] {
   return findTexts(searched, of.flatMap(formsOf));
 }
@@ -68,14 +68,18 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
 /** Texts, or the contents of files. */
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
-/** The wanted texts, of at least eight characters each, that texts or file contents contain, ignoring case. */
+/**
+ * Returns the wanted texts that texts or file contents contain, ignoring case. Each wanted text must have at least
+ * eight characters.
+ */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
   const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];
   const text = texts
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Thousands of texts are searched for in millions of characters: in a single pass, by their first characters.
+  // Thousands of texts are searched for in millions of characters, so the search takes a single pass and compares their
+  // first characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
   for (const head of begins.keys()) mayBegin[marked(head, 0)] = 1;
@@ -90,14 +94,14 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
 
 const HEAD = 8;
 
-/** A 16-bit number that is the same for equal characters after a position. */
+/** Returns a 16-bit hash of the eight characters from a position on. */
 function marked(text: string, at: number): number {
   let mark = 0;
   for (let step = 0; step < HEAD; step += 2) mark = (mark * 31 + text.charCodeAt(at + step)) & 65_535;
   return mark;
 }
 
-/** Headers that any client may send, all with secrets. */
+/** Returns headers that any client may send, each containing a secret. */
 export function secretHeaders({ name, email, token, password }: Secrets): Record<string, string> {
   return {
     Cookie: `session=${token}; user=${encodeURIComponent(email)}`,
@@ -115,7 +119,7 @@ export function secretHeaders({ name, email, token, password }: Secrets): Record
   };
 }
 
-/** Queries with secrets as values of known and unknown parameters, and as names. */
+/** Returns queries that contain secrets as names and as values of known and unknown parameters. */
 export function secretQueries({ name, email, token }: Secrets): string[] {
   const [mail, key] = [encodeURIComponent(email), encodeURIComponent(token)];
   return [
@@ -130,7 +134,7 @@ export function secretQueries({ name, email, token }: Secrets): string[] {
   ];
 }
 
-/** Targets with secrets as path segments, documented and undocumented. */
+/** Returns targets that contain secrets as path segments, documented and undocumented. */
 export function secretTargets({ name, email, token }: Secrets): string[] {
   return [name, encodeURIComponent(email), encodeURIComponent(token)].flatMap((segment) => [
     `/services/v2/comment/${segment}.json`,
@@ -140,7 +144,9 @@ export function secretTargets({ name, email, token }: Secrets): string[] {
   ]);
 }
 
-/** Request bodies with secrets: uploads, comments, and bodies that break their schema or are not JSON. */
+/**
+ * Returns request bodies that contain secrets: uploads, comments, and bodies that violate their schema or are not JSON.
+ */
 export function secretBodies({ name, email, token, password }: Secrets): unknown[] {
   return [
     { content: `userId,username\n,${email}\n,${name}\n` },
@@ -155,7 +161,10 @@ export function secretBodies({ name, email, token, password }: Secrets): unknown
   ];
 }
 
-/** Responses in which the upstream sends secrets: in every field, in errors of each shape, in pages and in headers. */
+/**
+ * Returns responses in which the upstream sends secrets: in every field, in errors of each shape, in pages and in
+ * headers.
+ */
 export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
   const { name, email, token } = secrets;
   const example: unknown = exampleOf(operation.id);
@@ -181,7 +190,7 @@ export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeA
 
 const PERSONAL = personalNames();
 
-/** Names of the fields that the contract marks with `x-pii`. */
+/** Returns the names of the fields that the contract marks with `x-pii`. */
 function personalNames(): ReadonlySet<string> {
   const document: unknown = parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8'));
   const names = new Set<string>();
@@ -197,8 +206,9 @@ function personalNames(): ReadonlySet<string> {
 }
 
 /**
- * A response with secrets in it. Personal fields may contain any text; all other places contain forms that are
- * recognizable, as do unknown field names: the ledger is meant to show a plain word that is a field name.
+ * Returns a response that contains secrets. Personal fields contain any text. All other places, including the names of
+ * undocumented fields, contain recognizable forms, because the ledger deliberately shows a plain word that is a field
+ * name.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

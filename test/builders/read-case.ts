@@ -4,27 +4,27 @@ import { parse } from 'yaml';
 export interface CaseStep {
   readonly method: string;
   readonly target: string;
-  /** Undefined for an anonymous caller. */
+  /** The caller's name. Undefined for an anonymous caller. */
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** How many times the request is sent, all before the upstream responds. */
+  /** The number of times that the request is sent, all before the upstream responds. */
   readonly together: number;
   /** The upstream's response: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
-  /** Requests that reach the upstream in this step. */
+  /** The number of requests that reach the upstream in this step. */
   readonly asked: number;
   readonly status: number;
   readonly code: string | undefined;
-  /** Response headers by name; `absent` if there must be none. */
+  /** The response headers by name; `absent` if a header must be missing. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Values in the body by JSON pointer, as JSON. */
+  /** The expected values in the body by JSON pointer, as JSON. */
   readonly values: Readonly<Record<string, string>>;
-  /** Values in the log line by JSON pointer, as text. */
+  /** The expected values in the log line by JSON pointer, as text. */
   readonly trace: Readonly<Record<string, string>>;
 }
 
-/** A scenario: one title, an optional configuration, one or more steps. */
+/** A scenario: a title, an optional configuration, and one or more steps. */
 export interface Case {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   };
 }
 
-/** The lines that begin with one of the words: the rest of each line, as text or as names and values. */
+/** Reads the lines that begin with one of the words. Returns the rest of each line, as text or as names and values. */
 function facts(lines: readonly string[], words: readonly string[]) {
   const all = lines.map((line) => {
     const [word = ''] = line.split(' ', 1);

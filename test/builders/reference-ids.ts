@@ -9,7 +9,10 @@ async function some<T>(things: readonly T[], test: (thing: T) => Promise<boolean
   throw new Error('the reference server has no such thing');
 }
 
-/** Ids of a seeded reference server for which every operation returns at least one item; the comment is alice's own. */
+/**
+ * Returns ids of a seeded reference server for which every operation returns at least one item. The comment belongs to
+ * alice.
+ */
 export async function referenceIds(url: string): Promise<Ids> {
   const get = async (path: string) =>
     (await callAt(url, `/services/v2${path}`)).json as unknown as Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Violation } from '../../src/model/violation.ts';
 
-/** A response violation, with the members that a test overrides. */
+/** Creates a response violation; a test overrides its members. */
 export function responseViolation(more: Partial<Violation> = {}): Violation {
   return {
     check: 'responses',

@@ -1,16 +1,16 @@
 import { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 
-/** What a body has asked of its source. */
+/** The calls that a body has made to its source. */
 interface TestSource {
   isPaused: boolean;
   /** The reason if the body was destroyed before the source ended it. */
   aborted: UpstreamFailure | undefined;
-  /** Called when the body asks for more. */
+  /** Called when the body requests more data. */
   onResume: (() => void) | undefined;
 }
 
-/** A body that the test continues to push, after these parts, and its source. */
+/** Creates a body and its source. The body begins with these parts, and the test pushes the rest. */
 export function openBody(...parts: string[]): { readonly body: StreamedBody; readonly source: TestSource } {
   const source: TestSource = { isPaused: false, aborted: undefined, onResume: undefined };
   const body = new StreamedBody({
@@ -25,14 +25,14 @@ export function openBody(...parts: string[]): { readonly body: StreamedBody; rea
   return { body, source };
 }
 
-/** A complete body of these parts. */
+/** Creates a complete body from these parts. */
 export function bodyOf(...parts: string[]): StreamedBody {
   const { body } = openBody(...parts);
   body.finish();
   return body;
 }
 
-/** Reads a body that streams to its end: its bytes, and the failure that broke it off. */
+/** Reads a streamed body to its end. Returns its bytes and, if it was truncated, the failure. */
 export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; failure: UpstreamFailure | undefined }> {
   const parts: Buffer[] = [];
   return new Promise((resolve) => {
@@ -43,12 +43,12 @@ export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; fai
   });
 }
 
-/** Waits until a body that streams has been read, has failed or is destroyed. */
+/** Waits until a streamed body has been read, has failed or has been destroyed. */
 export function endOf(body: Buffer | StreamedBody): Promise<UpstreamFailure | undefined> {
   return new Promise((resolve) => streamOf(body).onEnd(resolve));
 }
 
-/** A body that must stream. */
+/** Returns the body of a reply, which must be streamed. */
 export function streamOf(body: Buffer | StreamedBody): StreamedBody {
   if (Buffer.isBuffer(body)) throw new Error('the body does not stream');
   return body;

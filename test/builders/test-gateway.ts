@@ -15,16 +15,16 @@ import { until } from './until.ts';
 
 /** The options of a test gateway. */
 export interface TestGatewayOptions {
-  /** The upstream behind it. */
+  /** The upstream of the gateway. */
   readonly upstream: string | { readonly url: string };
-  /** The configuration file, without the ports, which are chosen here. */
+  /** The content of the configuration file without the ports, which are chosen here. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * True configures the upstream as a real one (`upstream.url`), with its defaults: observe, verifier upstream, no demo
-   * accounts. Otherwise it replaces the embedded one: strict, verifier file, demo accounts.
+   * True configures the upstream as a real one (`upstream.url`) with its defaults: mode observe, verifier upstream and
+   * no demo accounts. Otherwise, the upstream replaces the embedded one: mode strict, verifier file and demo accounts.
    */
   readonly real?: boolean;
-  /** Text of the roles file; replaces the package's. */
+  /** The text of the roles file; it replaces the package's. */
   readonly roles?: string;
   /**
    * Removes the demo flag from the accounts of the package's roles file, so that they work with a real upstream too.
@@ -37,23 +37,25 @@ export interface TestGatewayOptions {
   readonly ownContract?: boolean;
 }
 
-/** A gateway on free ports with its log in memory. */
+/** A gateway on free ports that writes its log to memory. */
 export interface TestGateway {
   readonly url: string;
   readonly adminUrl: string;
   readonly gateway: Gateway;
   /** All log lines so far. */
   readonly log: readonly string[];
-  /** Resolves with a request's access log entry once it is written; everything is recorded by then. */
+  /**
+   * Resolves with a request's access log entry after it has been written. Everything else has been recorded by then.
+   */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
-  /** The value of a metric series, as `name{labels}`. */
+  /** Returns the value of a metric series, which is given as `name{labels}`. */
   metric(series: string): Promise<number>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Starts a gateway in front of an upstream, closed after the file's tests. */
+/** Starts a gateway in front of an upstream. The gateway is closed after the file's tests. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const { config = {}, env = {}, clock, random } = options;
   const url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
@@ -81,7 +83,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       gateway,
       log,
       async lineOf(requestId) {
-        // Starts at the end: the expected line is among the last ones, and a log may have thousands.
+        // The search starts at the end: the expected line is one of the last, and a log can have thousands of lines.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
@@ -105,7 +107,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
 
 const shared = new Map<string, Contract>();
 
-/** Loads a contract; one without overlays, whose files do not change, is compiled once for all gateways of a worker. */
+/**
+ * Loads a contract. Contracts without overlays are compiled once for all gateways of a worker, because their files do
+ * not change.
+ */
 function loadShared(options: ContractOptions): Contract {
   if (options.folder !== undefined || options.overlays.length > 0) return loadContract(options);
   const key = JSON.stringify(options);

@@ -1,9 +1,12 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 
-/** Yields to the event loop until the condition is true; the test's own time limit ends an endless wait. */
+/**
+ * Yields to the event loop until the condition is true. If it never becomes true, the test's own time limit ends the
+ * wait.
+ */
 export async function until(condition: () => boolean): Promise<void> {
   for (let turns = 0; !condition(); turns += 1) {
-    // After some turns, the loop pauses to leave the processor to the work it waits for.
+    // After some turns, the loop pauses, so that the processor is free for the work that the loop waits for.
     await (turns < 20 ? turn() : wait(1));
   }
 }

@@ -10,7 +10,7 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * One scenario per file, readable by an operator: the request, the upstream's response, the reply and the log entry.
+ * One scenario per file, written for operators: the request, the upstream's response, the reply and the log entry.
  * Every line of a file is checked.
  */
 
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) =>
     Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
   );
-/** The names of the cases in a subfolder of this folder. */
+/** Returns the names of the cases in a subfolder of this folder. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 const gateways = new Map<string, Promise<TestGateway>>();
-/** Cases with the same configuration share a gateway, whose memory is cleared between them. */
+/** Cases with the same configuration share a gateway. Its memory is cleared between cases. */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);
   const starting = gateways.get(key) ?? startTestGateway({ upstream: fake, config, clock });
@@ -52,13 +52,13 @@ function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
   });
 }
 
-/** A header or value as a case file writes it. */
+/** Returns a header or value in the form in which a case file writes it. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'absent';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Holds the upstream's response until this many requests have looked up their page in the gateway's cache. */
+/** Delays the upstream's response until this many requests have looked up their page in the gateway's cache. */
 function holdUntil(count: number, { gateway: { services } }: TestGateway): void {
   const { lookup } = services.cache;
   const { handler } = fake;
@@ -119,7 +119,7 @@ describe('cases', () => {
 
   it('exist for each stage that a request can pass through', async () => {
     const { gateway } = await gatewayFor({ rewriteUrls: true });
-    // Without an entry in `undocumented.allow`, no undocumented request passes, so that its plan has no stages.
+    // Without an entry in `undocumented.allow`, no undocumented request is forwarded, so its plan has no stages.
     const stages = gateway.planLines.slice(0, -1).flatMap(
       (line) =>
         line

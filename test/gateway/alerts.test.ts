@@ -7,12 +7,12 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { alertsBetween } from '../deploy/replay-scrapes.ts';
 
-// Each test replays two hours through all rules.
+// Each test replays two hours of scrapes through all rules.
 vi.setConfig({ testTimeout: 60_000 });
 
 const LIST = '/services/v2/question.json';
 
-/** A gateway with its scrapes before and after an event. */
+/** Returns a gateway's scrapes before and after an event. */
 async function scrapesAround(
   handler: FakeHandler,
   happens: (call: (target: string, call?: Call) => Promise<void>) => Promise<void>,
@@ -23,7 +23,7 @@ async function scrapesAround(
   const before = await scrape(gateway);
   await happens(async (target, call) => {
     const answer = await gateway.call(target, call);
-    // Counted by this time.
+    // When the line has been written, the request has been counted.
     await gateway.lineOf(String(answer.headers['x-request-id']));
   });
   return [before, await scrape(gateway)];

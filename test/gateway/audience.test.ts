@@ -39,7 +39,7 @@ const LISTS = [
 ] as const;
 type ListId = (typeof LISTS)[number];
 
-/** Operations for which a service account may replace the caller. */
+/** The operations for which a service account may replace the caller. */
 const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.slice(0, 7));
 const QUERIES = ['', 'page=2', 'q=a%20b'] as const;
 
@@ -48,7 +48,7 @@ const TWINS: RolesAccount[] = [
   { name: 'bobby', roles: ['standard', 'custom'], groups: ['Beta Testers', 'Newcomers'] },
   { name: 'plain', roles: ['anonymous'] },
 ];
-/** Callers of one class have the same roles, groups and flags. */
+/** The callers by class. Callers of one class have the same roles, groups and flags. */
 const CLASSES: Readonly<Record<string, string>> = {
   alice: 'private comments',
   alicia: 'private comments',
@@ -63,7 +63,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 const MAY_READ_PRIVATE = new Set(['alice', 'alicia', 'moderator', 'admin']);
 
 interface Caller {
-  /** Undefined for an anonymous caller. */
+  /** The caller's name. Undefined for an anonymous caller. */
   readonly name: string | undefined;
   readonly password: string;
 }
@@ -73,7 +73,7 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // Known to an upstream that verifies, but not in any roles file.
+  // Only an upstream that verifies credentials knows this caller; no roles file does.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];
@@ -86,12 +86,12 @@ interface Asking {
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** Sends the entity tag of an earlier response, perhaps to another caller. */
+  /** True to send the entity tag of an earlier response, which may have been for another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }
 
-/** Events between two groups of concurrent requests. */
+/** The events that can occur between two groups of concurrent requests. */
 interface Step {
   readonly before: 'nothing' | 'seconds' | 'half a minute' | 'minutes' | 'a write' | 'a purge';
   readonly upstreamFails: boolean;
@@ -107,7 +107,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences stay with one list; otherwise callers would rarely request the same page. */
+/** Most sequences request only one list; otherwise, callers would rarely request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),
@@ -123,7 +123,7 @@ const sequence = array(step, { minLength: 2, maxLength: 6 });
 
 const SECONDS = { nothing: 0, seconds: 7, 'half a minute': 31, minutes: 100, 'a write': 0, 'a purge': 0 };
 
-/** How a gateway's settings affect the marks that a caller may see. */
+/** The gateway's settings and their effect on the marks that a caller may see. */
 interface World {
   readonly name: string;
   readonly config: Readonly<Record<string, unknown>>;
@@ -257,15 +257,19 @@ describe.each(WORLDS)('with $name', (world) => {
   const classOf = (caller: Caller) =>
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
-  /** Callers whom only the upstream knows, and whom it has accepted. */
+  /**
+   * Returns true for callers who may read private fields, including callers whom only the upstream knows and has
+   * accepted.
+   */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
-  /** Whether the rules let this caller see a response that was fetched with this `Authorization`. */
+  /** Returns whether the rules allow this caller to see a response that was fetched with this `Authorization`. */
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === authorizationOf(caller);
     const kind = classOf(caller);
-    // Unverified callers and those whom only the upstream knows share nothing and never use the service account.
+    // Unverified callers, and callers whom only the upstream knows, share no responses and never use the service
+    // account.
     if (kind === undefined) return isOwn;
     if (world.service === true && INDEPENDENT.has(id)) return mark === basic('robot');
     const audience = world.audience(id);
@@ -321,7 +325,7 @@ describe.each(WORLDS)('with $name', (world) => {
     if (before === 'a purge') await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
     failing = upstreamFails;
     delays = [...waits];
-    // Two waves: the second finds pages from the first.
+    // The requests are sent in two waves, so that the second wave finds pages from the first.
     const half = Math.ceil(all.length / 2);
     await Promise.all(all.slice(0, half).map((one) => ask(one, tags)));
     await Promise.all(all.slice(half).map((one) => ask(one, tags)));
@@ -336,7 +340,7 @@ describe.each(WORLDS)('with $name', (world) => {
       }),
       { numRuns: 30, endOnFailure: true },
     );
-    // The test would prove nothing if pages were never served from memory.
+    // The test would prove nothing if pages were never served from the cache.
     const results = ['hit', 'stale', 'coalesced'];
     const series = LISTS.flatMap((id) => results.map((result) => `operation="${id}",result="${result}"`));
     const { text } = await gateway.admin('/metrics');

@@ -28,7 +28,7 @@ const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
   reference = await startReferenceServer();
-  // A contract of their own, so that no other test has made it compile anything before.
+  // These gateways have their own contract, so that no other test has already caused parts of it to be compiled.
   const ownContract = true;
   gateways.push(
     { name: 'strict', gateway: await startTestGateway({ upstream: fake, ownContract }) },
@@ -45,7 +45,8 @@ beforeEach(() => {
     compiled.push(how);
     throw new Error('a schema is compiled while requests are served');
   };
-  // The last step of every way to compile: `compile`, `validate`, `getSchema` and deferred references.
+  // These functions are the last step of every way to compile: `compile`, `validate`, `getSchema` and deferred
+  // references.
   const internals = Ajv2020.prototype as unknown as Record<'compile' | '_compileSchemaEnv', () => unknown>;
   vi.spyOn(internals, 'compile').mockImplementation(refuse('compile'));
   vi.spyOn(internals, '_compileSchemaEnv').mockImplementation(refuse('_compileSchemaEnv'));

@@ -9,9 +9,10 @@ import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack, which every deployment carries out on itself: the process gets SIGTERM while clients are busy on
- * persistent connections. A server that closes idle connections at once resets those whose next request is on its way,
- * and writes among them are lost without a trace. So each connection ends with a response that announces it.
+ * The attack, which every deployment carries out on itself: the process gets SIGTERM while clients are using persistent
+ * connections. A server that closes idle connections immediately resets every connection whose next request is already
+ * on its way, and writes among these requests are lost without a trace. Therefore, each connection ends with a response
+ * that announces its end.
  */
 
 let fake: FakeUpstream;
@@ -33,7 +34,10 @@ const WRITE = [
 ].join('\r\n');
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
-/** Sends requests one by one on a connection until a response announces its end; counts requests without a response. */
+/**
+ * Sends requests one by one on a connection until a response announces its end. Counts the requests that get no
+ * response.
+ */
 async function busyClient(socket: Socket, message: string, ask: () => void): Promise<{ done: number; lost: number }> {
   let text = '';
   let done = 0;
@@ -84,7 +88,8 @@ describe('a gateway that is stopping', () => {
     expect(ends.every(({ done }) => done > 0)).toBe(true);
   });
 
-  // The system completes connections before the process accepts them; closing the listener would reset those.
+  // The system completes connections before the process accepts them. Closing the listener would reset connections in
+  // that state.
   it('serves clients that are connected but not accepted yet', async () => {
     const sockets = Array.from({ length: 50 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));

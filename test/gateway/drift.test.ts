@@ -9,8 +9,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A staging run in front of the reference server: each kind of chaos must leave exactly the violation in the ledger
- * that the documentation names, and a server without chaos must leave none, whatever is requested.
+ * A staging run in front of the reference server. Each kind of chaos must leave exactly the violation that the
+ * documentation names in the ledger. A server without chaos must leave no violation, whatever is requested.
  */
 
 let reference: ReferenceServer;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // Only if slowness is tested: a busy machine responds late too.
+    // This timeout applies only if slowness is tested, because a busy machine also responds late.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
@@ -58,7 +58,7 @@ const gatewayIn = (mode: string, fault = ''): TestGateway => {
   return gateway;
 };
 
-/** An account that may do everything in these tests and owns the comment. */
+/** An account that may use every operation in these tests and owns the comment. */
 const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
 
 /** Bypasses the gateway to create the state that an operation ends. */
@@ -78,11 +78,14 @@ const callOf = (operation: OperationCase): Call => ({
 
 let requests = 0;
 
-/** The ledger entries of one request, as `direction operation status category keyword at`, once per occurrence. */
+/**
+ * Returns the ledger entries that one request adds, as `direction operation status category keyword at`, once per
+ * occurrence.
+ */
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = await countsOf(gateway);
   const call = callOf(operation);
-  // A deliberately broken connection has no response but is recorded all the same.
+  // A deliberately broken connection has no response, but the request is recorded all the same.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const after = await entriesOf(gateway);

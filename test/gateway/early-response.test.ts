@@ -7,8 +7,9 @@ import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A server may refuse an upload before it has read it: it responds and closes the connection. Unread data makes the
- * operating system reset the connection, so that the gateway's next write fails while the response waits to be read.
+ * A server can refuse an upload before it has read it: it responds and closes the connection. The unread data makes the
+ * operating system reset the connection, so that the gateway's next write fails before the gateway has read the
+ * response.
  */
 
 const SIZE = 8_000_000;
@@ -24,7 +25,7 @@ beforeAll(async () => {
     socket.once('data', () => {
       socket.pause();
       write(socket);
-      // This closes the connection without reading what has arrived, after all bytes were written.
+      // After all bytes have been written, this closes the connection without reading the received data.
       socket.destroySoon();
     });
   });
@@ -43,7 +44,7 @@ beforeAll(async () => {
     gateways.set(mode, await startTestGateway({ upstream: { url }, config: { ...config, mode } }));
 });
 
-/** Every way in which a large upload is streamed. */
+/** The ways in which a large upload is streamed. */
 const WAYS = [
   ['a documented path in observe mode', 'observe', '/services/v2/users/gdpr/upload.json'],
   ['an undocumented path in observe mode', 'observe', '/services/v2/anything'],
@@ -67,7 +68,9 @@ function* parts(framing: (typeof FRAMINGS)[number]): Generator<Buffer> {
   if (framing === 'in chunks') yield Buffer.from('0\r\n\r\n');
 }
 
-/** Sends an upload and returns what was received until the response was complete or the connection was closed. */
+/**
+ * Sends an upload. Returns the bytes that were received until the response was complete or the connection was closed.
+ */
 async function upload(mode: string, target: string, framing: (typeof FRAMINGS)[number]): Promise<string> {
   const client = connect(Number(new URL(gateways.get(mode)?.url ?? '').port), '127.0.0.1');
   const ended = Promise.withResolvers<void>();

@@ -17,8 +17,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /*
- * The meaning of a request target is remembered by its text. Only response times may reveal that: a gateway that
- * forgets everything before each request behaves the same.
+ * The gateway remembers the meaning of a request target by its text. Only response times may reveal this: a gateway
+ * that forgets everything before each request must behave in the same way.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -30,9 +30,9 @@ type Field = readonly [name: string, value: string];
 interface Asked {
   readonly target: string;
   readonly method?: string;
-  /** The name and the password; null for no credential. */
+  /** The name, which is also the password; null for no credential. */
   readonly user?: string | null;
-  /** Replaces the credential of `user`. */
+  /** Additional headers. An `Authorization` header replaces the credential of `user`. */
   readonly fields?: readonly Field[];
 }
 
@@ -101,7 +101,7 @@ function open(url: string): Wire {
   return wire;
 }
 
-/** The text of a request; a `Host` header is added if the headers contain none. */
+/** Returns the text of a request. A `Host` header is added if the headers do not contain one. */
 function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked): string {
   const has = (name: string) => fields.some((field) => field[0].toLowerCase() === name);
   const all: Field[] = [
@@ -112,10 +112,10 @@ function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked):
   return [`${method} ${target} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 }
 
-/** A gateway with an accessible memo. */
+/** A gateway whose memo the test can inspect. */
 interface Watched extends TestGateway {
   readonly targets: Targets;
-  /** Whether a target is found without being decoded. */
+  /** Returns true if a target is found without being decoded. */
   isRemembered(rawTarget: string): boolean;
   /** Sends one request on a new connection. */
   ask(asked: Asked): Promise<Heard>;
@@ -172,7 +172,7 @@ async function watch(options: TestGatewayOptions): Promise<Watched> {
 
 const jsonOf = ({ text }: Heard) => JSON.parse(text) as Record<string, unknown>;
 
-/** A list for this operation with enough text to be worth compressing. */
+/** Returns a list for this operation with enough text to be worth compressing. */
 function listNamed(id: string, name: string, more: object = {}): { readonly json: unknown } {
   return {
     json: { ...exampleOf(id), pageCount: 9, totalCount: 130, name: `${name}<${'long '.repeat(300)}>`, ...more },
@@ -180,7 +180,8 @@ function listNamed(id: string, name: string, more: object = {}): { readonly json
 }
 
 /**
- * Responses that name the caller who fetched them and the number of earlier fetches, with private fields in comments.
+ * Returns responses that name the caller who fetched them and the number of earlier fetches. Comments in them have
+ * private fields.
  */
 const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
@@ -205,11 +206,11 @@ const oneOf = (name: string, ...values: (readonly string[])[]) =>
 const answerOf = ({ status, text }: Heard) => [status, (JSON.parse(text) as { code?: string }).code];
 const shrinking = (number: number): Asked => ({ target: `${QUESTIONS}?q=shrinks&page=${number}` });
 
-/** Header names and values, except those that differ per request. */
+/** Returns the header names and values, except those that differ for each request. */
 const lasting = ({ rawHeaders = [] as readonly string[] } = {}) =>
   rawHeaders.filter((_text, at) => at % 2 === 0 || !/^traceparent|^x-request-id/i.test(rawHeaders[at - 1] ?? ''));
 
-/** A page whose items belong to a space. */
+/** Returns a page whose items belong to a space. */
 const inSpace = (space: number) => {
   const { json } = listNamed('listQuestions', `in ${space}`);
   const { list } = json as { list: Record<string, unknown>[] };
@@ -218,7 +219,7 @@ const inSpace = (space: number) => {
   };
 };
 
-/** The upstream's behavior for a step. */
+/** The upstream's behavior in a step. */
 const MOODS = {
   well: telling,
   fails: () => ({ status: 500, json: { error: 'no' } }),
@@ -362,7 +363,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Everything visible about a request except its ids and the time of day. */
+  /** Everything that is visible about a request, except its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;
@@ -375,7 +376,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // Including a refresh or comparison in the background.
+    // This includes a refresh or comparison in the background.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;
@@ -396,7 +397,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Whether the gzip form exists by now does not depend on the request.
+        // Whether the gzip form already exists does not depend on the request.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
@@ -408,7 +409,7 @@ describe.each([
     };
   }
 
-  /** Portico's own counters and gauges by name and labels, except those that count bytes. */
+  /** Returns Portico's own counters and gauges by name and labels, except those that count bytes. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
     // A scrape also counts itself.
@@ -456,7 +457,7 @@ describe('a draining gateway', () => {
       const text = textOf(asked);
       return { wire: open(gateway.url), rest: text.slice(-2), first: text.slice(0, -2) };
     });
-    // An earlier request makes the gateway accept the connection; half a request keeps it open.
+    // An earlier request makes the gateway accept the connection, and half a request keeps it open.
     for (const { wire, first } of halves) {
       await wire.ask({ target: QUESTIONS });
       wire.send(first);
@@ -700,7 +701,8 @@ describe('a repeated request for a page', () => {
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  // The attack: refused targets cost their sender nothing, and would evict those that others request.
+  // The attack: refused targets cost their sender nothing. If they were remembered, they would displace the targets
+  // that other callers request.
   it('is never remembered with an invalid parameter, however often it is sent', async () => {
     const target = `${QUESTIONS}?nothing=known`;
     for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);

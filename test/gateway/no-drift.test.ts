@@ -7,8 +7,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The other half of a ledger's promise: a server that follows the contract leaves nothing in it, for any caller and any
- * documented request.
+ * The other half of the ledger's purpose: a server that follows the contract causes no entries in it, for any caller
+ * and any documented request.
  */
 
 let reference: ReferenceServer;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   reference = await startReferenceServer();
   ids = await referenceIds(reference.url);
   const page = await callAt(reference.url, '/services/v2/question.json?pageSize=100');
-  // The permission rules are the same in every mode; only this one enforces them.
+  // The permission rules are the same in every mode, but only this gateway enforces them.
   strict = await startTestGateway({ upstream: reference });
   const privately = [
     { body: 'Between us.', visibility: 'recipients', recipients: [] },
@@ -84,7 +84,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   listAnswerComments: ['', ...ODD],
 };
 
-/** Many ids: an id that does not exist causes a documented error. */
+/** Returns several ids for each operation. They include ids that do not exist, which cause a documented error. */
 const variantsOf = (operation: OperationCase): readonly Ids[] => {
   if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
     return [...nodes.slice(0, 4), ...hidden].map((node) => Object.assign({}, ids, { node }));
@@ -94,7 +94,7 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** True if neither the permissions nor the page bounds refuse the request. */
+/** Returns true if neither the permissions nor the page bounds refuse the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
   strict.gateway.explain({ method, target, as }).some((line) => /^verdict:\s+(?:forwarded|served)/.test(line));
 
@@ -115,7 +115,10 @@ async function askAll(
 
 const once = (target: string, call: Call): readonly [target: string, call: Call] => [target, call];
 
-/** Every documented read by every permitted account, twice: the second response is remembered or cached. */
+/**
+ * Returns every documented read by every permitted account. Each is sent twice, so that the second response is
+ * remembered or cached.
+ */
 const allReads = (): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
     variantsOf(operation).flatMap((own) =>
@@ -128,7 +131,7 @@ const allReads = (): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** The writes to a few nodes, each with the state that it ends. */
+/** Sends the writes for a few nodes. Before each write, the state that the write ends is created. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {

@@ -6,8 +6,9 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: any request and any response. In `observe` mode, a gateway that fails although the upstream did not is an
- * outage, so the client gets the upstream's status and bytes, whatever a check finds and even if it throws.
+ * The attack: any request and any response. In `observe` mode, it is an outage if the gateway fails although the
+ * upstream did not. Therefore, the client gets the upstream's status and bytes, whatever a check finds and even if a
+ * check throws.
  */
 
 let fake: FakeUpstream;
@@ -116,7 +117,7 @@ const call = fc.record({
   sentType: fc.constantFrom('application/json', 'text/plain', undefined),
 });
 
-/** The part of the client's response that must equal the upstream's. */
+/** Returns the part of the client's response that must equal the upstream's. */
 const seen = ({ status: code, bytes }: { readonly status: number; readonly bytes: Buffer }) => ({
   status: code,
   bytes: bytes.toString('latin1'),
@@ -155,7 +156,7 @@ describe('observe', () => {
   }, 120_000);
 
   it('throws internally on none of them', () => {
-    // A recovered error is still a defect: none of these inputs may cause one.
+    // An error from which the gateway recovers is still a defect, so none of these inputs may cause one.
     expect(gateway.log.filter((line) => line.includes('"cause"') || line.includes('"failed"'))).toEqual([]);
   });
 

@@ -161,7 +161,7 @@ const at =
   (target, call) =>
     callAt(reference.url, target, call);
 
-/** Resources of the seeded community that exist for every operation; some belong to alice. */
+/** Resources of the seeded community. They exist for every operation, and some belong to alice. */
 async function idsOf(reference: ReferenceServer): Promise<Ids> {
   const call = at(reference);
   const numbers = [1, 2, 3, 4, 5];

@@ -13,12 +13,12 @@ import { startRawServer, type RawRequest, type RawServer } from '../upstream/sup
 
 /*
  * The attack: `Connection` lists the headers that end at the next hop, so a client sends `Connection: Content-Length`.
- * A proxy that obeys forwards the body without its length. The upstream then takes the request to end with its head and
- * treats the client's body as the next request on that connection, which the gateway has never checked. A stricter
- * upstream loses the body and still reports success. So framing headers and `Host` are never removed as connection
- * headers, and every body is forwarded with a length or chunked.
+ * A proxy that obeys this header forwards the body without its length. The upstream then assumes that the request ends
+ * with its head, and it treats the client's body as the next request on that connection. The gateway has never checked
+ * this request. A stricter upstream loses the body and still reports success. Therefore, framing headers and `Host` are
+ * never removed as connection headers, and every body is forwarded with a length or chunked.
  *
- * The upstream here is the lenient one: it reads a second request after whatever it takes for the end of the first.
+ * The upstream in this test is the lenient one: it reads a second request after the assumed end of the first.
  */
 
 const HIDDEN = 'DELETE /services/v2/hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
@@ -98,7 +98,7 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
 });
 
 describe('the upstream’s `Connection` header', () => {
-  // A client would misread a response that loses its coding or its length this way.
+  // A client would misread a response that loses its coding or its length in this way.
   it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],
@@ -112,7 +112,7 @@ describe('the upstream’s `Connection` header', () => {
 });
 
 describe('the framing of a proxied request', () => {
-  // A second guard: no header filter, now or later, can remove the framing of a body.
+  // A second guard: no header filter can remove the framing of a body.
   it.each([
     ['content-length: 5', { 'content-length': '5' }, 'hello'],
     ['transfer-encoding: chunked', { 'transfer-encoding': 'chunked' }, '5\r\nhello\r\n'],

@@ -8,10 +8,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Header injection: a value from the client or the upstream contains a line break, so that copying it into
- * a message adds headers, or a whole response, of the attacker's choosing. Prototype pollution: a name such as
- * `__proto__` or `constructor` in a query, path or body is stored in an object and changes every other one, or is found
- * in an object that never set it.
+ * Two attacks. Header injection: a value from the client or the upstream contains a line break. If it is copied into a
+ * message, it adds headers or a whole response that the attacker has chosen. Prototype pollution: a query, path or body
+ * contains a name such as `__proto__` or `constructor`. If it is stored in an object, it can change all objects; if it
+ * is looked up in an object, an inherited value is found.
  */
 
 let fake: FakeUpstream;
@@ -120,7 +120,7 @@ describe("client headers with the names of Portico's own", () => {
   });
 });
 
-/** Fails if objects created from now on have inherited extra properties. */
+/** Fails if new objects inherit additional properties. */
 function expectCleanPrototypes(): void {
   const probe: Record<string, unknown> = {};
   expect(probe['polluted']).toBeUndefined();

@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) see its end
- * in different places. What one takes for the body, the other takes for the next request: an unchecked one, on a
- * connection that other callers use. So ambiguous messages are refused before anything is sent upstream, and accepted
- * ones reach it with new framing.
+ * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) find its end
+ * in different places. The bytes that one of them reads as the body are the next request for the other. That request is
+ * unchecked and arrives on a connection that other callers use. Therefore, ambiguous messages are refused before
+ * anything is sent upstream, and accepted messages are forwarded with new framing.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -30,7 +30,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Every way into the gateway: a plan that reads its body, one that streams it, and undocumented paths. */
+/** The ways into the gateway: a plan that reads its body, a plan that streams it, and undocumented paths. */
 const WAYS = [
   ['a documented address', 'strict', UPLOAD],
   ['a documented address in observe mode', 'observe', UPLOAD],
@@ -48,7 +48,7 @@ const head = (target: string, ...fields: string[]) => [
   ...fields,
   '',
 ];
-/** Returns everything received on one connection until it was closed. */
+/** Returns all bytes that are received on one connection until it is closed. */
 const send = (mode: string, ...lines: string[]) => sendRaw(port(mode), lines.join('\r\n'));
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 const asked = () => fake.requests.map(({ method, path }) => `${method} ${path}`);
@@ -89,7 +89,7 @@ const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], bo
   ],
 };
 
-/** Unambiguous framing, in a coding that is not implemented (RFC 9112, section 6.1). */
+/** The framing is unambiguous, but its coding is not implemented (RFC 9112, section 6.1). */
 const UNKNOWN_CODINGS = new Set(['an unknown coding', 'a coding after chunked']);
 
 describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
@@ -174,7 +174,7 @@ describe('a header folded over two lines', () => {
 });
 
 describe('two Authorization headers', () => {
-  // Portico checks the first one; a server behind it might believe the other.
+  // Portico would check the first header, and a server behind it might use the other one.
   it.each(WAYS)('are refused on %s (%s), whatever they contain', async (_name, mode, target) => {
     for (const second of [basic('bob'), basic('admin'), '']) {
       const fields = [`Content-Length: ${BODY.length}`, `authorization: ${second}`, 'Connection: close'];

@@ -8,8 +8,8 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a body of permitted size takes seconds to parse, walk or report on, so that no other caller is served
- * meanwhile. It may come from a client or from a broken or hostile upstream.
+ * The attack: a body of permitted size takes seconds to parse, traverse or report on, and no other caller is served
+ * during this time. The body can come from a client or from a broken or hostile upstream.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -46,7 +46,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['white space', `${' '.repeat(size - 2)}{}`],
 ];
 
-/** The longest time in milliseconds for which the event loop was blocked during the work. */
+/** Returns the longest time in milliseconds for which the event loop was blocked during the work. */
 async function longestHold(act: () => Promise<void>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 5 });
   histogram.enable();
@@ -125,7 +125,7 @@ const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTION
 
 describe('other callers', () => {
   it('are served while hostile bodies are refused and forwarded', async () => {
-    // The shapes that took by far the longest, in a size that is quick to copy.
+    // These shapes took by far the longest. Their size is small enough to copy them quickly.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all wrong|of escapes/;
     const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
     await plain();
@@ -141,8 +141,8 @@ describe('other callers', () => {
       });
       holds.push([what, Math.round(hold)]);
     }
-    // Eight megabytes of brackets took four seconds. The bound is generous because client and upstream share this
-    // process.
+    // Eight megabytes of brackets once took four seconds. The limit is generous because the client and the upstream
+    // share this process.
     expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
   }, 60_000);
 });

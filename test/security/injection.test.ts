@@ -25,8 +25,8 @@ beforeEach(() => {
 });
 
 /*
- * The attack: a request value that is copied into a header of a response or an upstream request contains a line break,
- * so that it adds a header or a response of the attacker's choosing.
+ * The attack: a request value that is copied into a header of a response or an upstream request contains a line break.
+ * It adds a header or a response that the attacker has chosen.
  */
 const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -107,8 +107,8 @@ describe('header injection', () => {
 });
 
 /*
- * The attack: a name that every object inherits, used where clients choose names, changes all objects or is found where
- * nothing was set.
+ * The attack: a client chooses a name that every object inherits. If the gateway stores a value under it, all objects
+ * change; if the gateway looks it up, it finds a value that was never set.
  */
 describe('prototype pollution', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf'];

@@ -9,10 +9,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
-/*
- * The attack: requests and responses of excessive size in every dimension, until memory, time or upstream slots run
- * out.
- */
+/* The attack: requests and responses that are too large in every possible way use up memory, time or upstream slots. */
 
 const QUESTIONS = '/services/v2/question.json';
 const COMMENT = '/services/v2/comment/271.json';
@@ -36,7 +33,7 @@ const port = () => Number(new URL(gateway.url).port);
 const deep = (depth: number) => `{"body":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
 const ADMIN = `Authorization: ${basic('admin')}`;
-/** The head of an upload, as lines without the end of the head. */
+/** Returns the lines of an upload's head, without the empty line at its end. */
 const uploadHead = (...fields: string[]) => [
   `POST ${UPLOAD} HTTP/1.1`,
   'Host: x',

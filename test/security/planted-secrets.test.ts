@@ -26,26 +26,27 @@ import { runInProcess } from '../cli/run-in-process.ts';
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a reader of the ledger, its file, the log, the metrics, the console, a report or an error page of the
- * gateway collects other people's passwords, tokens, names and addresses. The test plants secrets at random wherever a
- * client or the upstream can send text, and then searches for them wherever other people read.
+ * The attack: someone who reads the ledger, its file, the log, the metrics, the console, a report or one of the
+ * gateway's error pages collects other people's passwords, tokens, names and addresses. The test plants secrets at
+ * random in every place where a client or the upstream can send text. It then searches for them in every place that
+ * other people can read.
  */
 
 interface Place {
   readonly mode: string;
   readonly gateway: TestGateway;
   readonly file: string;
-  /** The number of log lines that were searched. */
+  /** The number of log lines that have already been searched. */
   searched: number;
 }
 
 const MODES = ['strict', 'staging', 'observe'] as const;
 /** Statuses whose message comes from the upstream and is forwarded word for word (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
-/** The number of secrets per place and mode, of which there are three; each run uses other secrets. */
+/** The number of secrets per place and mode. There are three modes, and each run uses other secrets. */
 const RUNS = 8;
 
-/** Configures the other files besides the ledger, so that they are searched too. */
+/** Configures the other files in addition to the ledger, so that they are searched too. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
   ladder: { file: join(folder, 'ladder.json') },
@@ -57,7 +58,7 @@ const unhindered = {
   authentication: { failures: { limit: 1_000 } },
 };
 
-// Thousands of requests, each searched for in all output: this takes long on a busy machine.
+// The tests send thousands of requests and search the whole output for each, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
@@ -104,11 +105,11 @@ async function send({ gateway }: Place, secrets: Secrets, target: string, call: 
   return answer;
 }
 
-/** The text that a client gets from the gateway itself. */
+/** Returns the text that a client gets from the gateway itself. */
 const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
-/** Everything that others read of a gateway, except what has already been searched. */
+/** Returns everything that others can read about a gateway, except for parts that have already been searched. */
 async function readable(place: Place): Promise<string> {
   const { gateway } = place;
   const snapshot = await gateway.gateway.services.ledger.snapshot();
@@ -117,7 +118,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs with new secrets, each of them searched for immediately and once more at the end. */
+/** Runs with new secrets. Each secret is searched for immediately and once more at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
@@ -136,11 +137,11 @@ async function plant(
 
 const secretless = { 'Cache-Control': 'no-cache' };
 
-/** One mode's share of a list that is divided between the three modes. */
+/** Returns one mode's share of a list that is divided among the three modes. */
 const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
   all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
 
-/** The same with secrets in unusual forms. */
+/** Does the same as `plant`, with secrets in unusual forms. */
 async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets) => Promise<string[]>) {
   const place = placeOf(mode);
   const sent = fc.asyncProperty(anyOddSecrets, async (secrets) => {
@@ -229,7 +230,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     });
   });
 
-  // The three modes together try every kind in every place.
+  // Together, the three modes try every kind of secret in every place.
   it('in unusual forms in unusual places of a request appear nowhere', async () => {
     await plantOddly(mode, async ({ gateway }, secrets) => {
       const said: string[] = [];
@@ -260,7 +261,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
             return undefined;
           };
           for (const target of [...targets, '/services/v2/thing.json']) {
-            // A response that breaks off also breaks the client's connection.
+            // A truncated response also breaks the client's connection.
             await gateway.call(target, { user: 'everything', headers: secretless }).catch(() => undefined);
             called += 1;
             gateway.gateway.services.cache.purgeAll();
@@ -286,7 +287,7 @@ describe('after all of these runs, secrets', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    // Each of them is read from a separate snapshot.
+    // Each report is read from a separate snapshot.
     for (const { fingerprint } of snapshot.entries.slice(0, 60))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');

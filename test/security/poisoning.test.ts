@@ -8,10 +8,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { until } from '../builders/until.ts';
 
 /*
- * The attack: a client sends a `Host` (or a forwarding header) of its own choosing. If addresses in responses are
- * rewritten to the public one, that host appears in the page; if the page is stored, everyone who requests it later is
- * sent to the attacker, perhaps with a password. So stored responses contain the upstream's own addresses, and each
- * client reads the host that it called.
+ * The attack: a client sends a `Host` header (or a forwarding header) of its choice. If addresses in responses are
+ * rewritten to the public one, that host appears in the page. If the page is stored, every later client that requests
+ * it is sent to the attacker, perhaps with a password. Therefore, stored responses contain the upstream's own
+ * addresses, and each client receives the host that it requested.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -131,8 +131,8 @@ describe('an invalid Host', () => {
 /*
  * The attack: an upstream copies request headers into the page, as servers do with `X-Forwarded-Host` in links and with
  * request ids in comments. The client whose request fills the cache chooses those headers, and all other callers get
- * the page. So a request whose response is stored contains nothing that its client chose, except for what the cache key
- * contains.
+ * the page. Therefore, if the response will be stored, the upstream request contains nothing that its client chose,
+ * except for the parts that are also in the cache key.
  */
 describe('an upstream that copies every header of a request into its page', () => {
   const EVIL = {
@@ -157,7 +157,7 @@ describe('an upstream that copies every header of a request into its page', () =
   const own = { cache: { audience: 'caller' } };
   const service = { kind: 'service', username: 'service', password: 'service' };
 
-  // Bert has the same permissions as alice, so that they share pages of the audience `permissions`.
+  // Bert has the same permissions as alice, so they share pages of the audience `permissions`.
   let roles: string;
   beforeAll(async () => {
     roles = await fastRoles([
@@ -170,7 +170,7 @@ describe('an upstream that copies every header of a request into its page', () =
     const upstream = await startFakeUpstream(({ rawHeaders }) => {
       const example = exampleOf('listQuestions');
       const [first] = example.list;
-      // Its own address is not the client's.
+      // The upstream's own address does not come from the client.
       const copied = JSON.stringify(rawHeaders).replaceAll(new URL(upstream.url).host, 'upstream.example');
       return { json: { ...example, list: [{ ...first, body: copied }] } };
     });
@@ -250,7 +250,7 @@ describe('an upstream that copies every header of a request into its page', () =
         expect(page?.text).not.toContain(basic('bert').slice(6));
         expect(page?.text).not.toMatch(EVIL_TRACES);
       }
-      // After the detection, pages are stored per caller and can be served to that caller.
+      // After the detection, pages are stored separately for each caller and served only to that caller.
       expect(leading.status).toBe(502);
       expect(later.map(({ status }) => status)).toEqual([200, 200]);
     },

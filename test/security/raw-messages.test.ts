@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message that is almost HTTP/1.1. From the same bytes, a balancer or proxy in front of Portico, or the
- * server behind it, may read another Host, another version, another end of the body or another number of requests, so
- * what one of them checks is not what the other executes. Both sides therefore refuse such a message with the usual
- * error body before anything is sent upstream, and read nothing after it on the connection.
+ * The attack: a message that is almost valid HTTP/1.1. From the same bytes, a balancer or proxy in front of Portico, or
+ * the server behind it, may read another Host, another version, another end of the body or another number of requests.
+ * One of them then checks a different request from the one that the other executes. Therefore, messages like this are
+ * refused with the usual error body before anything is sent upstream, and the rest of the connection is not read.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const allow = [{ method: '*', path: '/services/v2/**' }];
   strict = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
   observing = await startTestGateway({ upstream: fake, real: true });
-  // From now on the targets are known, and their requests take the fast path.
+  // From now on, the targets are known, and requests for them take the fast path.
   for (const gateway of [strict, observing])
     for (const target of [QUESTIONS, QUESTIONS, '/services/v2/other', '/services/v2/other']) await gateway.call(target);
 });
@@ -47,7 +47,7 @@ const post = (target: string, ...headers: string[]) => head(`POST ${target} HTTP
 const chunked = (target: string, ...codings: string[]) =>
   post(target, ...codings.map((coding) => `Transfer-Encoding: ${coding}`)) + CHUNKS;
 
-/** Refused messages with their status; `t` is the target. */
+/** The refused messages and their status; `t` is the target. */
 const REFUSED: readonly (readonly [name: string, status: number, bytes: (t: string) => string])[] = [
   ['two Host headers', 400, (t) => get(t, 'Host: x', 'Host: y')],
   ['the same Host header twice', 400, (t) => get(t, 'Host: x', 'hOST: x')],
@@ -102,7 +102,7 @@ const REFUSED: readonly (readonly [name: string, status: number, bytes: (t: stri
   ['a bare CR before it', 400, (t) => `\r${get(t, 'Host: x')}`],
 ];
 
-/** Accepted messages, and whether the connection is closed after the response. */
+/** The accepted messages, and whether the connection is closed after the response. */
 const ACCEPTED: readonly (readonly [name: string, closed: boolean, bytes: (t: string) => string])[] = [
   ['an ordinary request', false, (t) => get(t, 'Host: x')],
   ['one blank line before it', false, (t) => `\r\n${get(t, 'Host: x')}`],
@@ -132,7 +132,7 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
     expect(fake.requests).toEqual([]);
   });
 
-  // One bad byte must not take away the responses of others who share the connection, for example to writes.
+  // One invalid byte must not cost other callers on the same connection their responses, for example to writes.
   it.each(REFUSED)('refuses %s after two good requests with %i after both responses', async (_name, status, bytes) => {
     const good = get(target, 'Host: x');
     const client = await connectRaw(portOf(url()));

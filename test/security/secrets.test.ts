@@ -12,18 +12,18 @@ import { until } from '../builders/until.ts';
 
 /*
  * The attack: someone who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
- * e-mail addresses and the text of private comments. The test marks every text that a caller or the upstream can send,
- * and no mark may appear anywhere that operators or other people read. A log line identifies a request by its operation
- * or path shape, never by its content.
+ * email addresses and the text of private comments. The test adds a mark to every text that a caller or the upstream
+ * can send. No mark may appear anywhere that operators or other people can read. A log line identifies a request by its
+ * operation or path shape, never by its content.
  */
 
 const MARK = 'leak7';
-/** Roles for a user with every role, every group and the mark; passwords equal names. */
+/** Roles for a user who has every role and every group and whose name is marked. Each password equals its name. */
 const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Marks in headers that any client may send. */
+/** Headers with marks, which any client may send. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,
@@ -38,7 +38,10 @@ const HEADERS = {
   'X-Odd': `${MARK}-odd`,
 };
 
-/** A well-formed body of an upload or comment with marks in every documented member and some undocumented ones. */
+/**
+ * Returns a well-formed body of an upload or comment, with marks in every documented member and in some undocumented
+ * ones.
+ */
 const BODY = {
   content: `userId,username\n,${MARK}@mail.example\n`,
   body: `${MARK} the private text`,
@@ -57,7 +60,7 @@ const BAD_BODIES: readonly unknown[] = [
   [MARK],
 ];
 
-/** Queries with marks in values and names, even if a number or nothing is expected. */
+/** Queries with marks in values and names, including parameters that expect a number or no value. */
 const QUERIES = [
   `q=${MARK}%40mail.example&topics=${MARK}-topic`,
   `page=${MARK}&pageSize=${MARK}-size&spaceId=${MARK}&details=${MARK}`,
@@ -65,7 +68,7 @@ const QUERIES = [
   `${MARK}%40mail.example=1&a%20${MARK}=2`,
 ];
 
-/** Responses with marks wherever an upstream can put them. */
+/** Responses with marks in every place that an upstream can write. */
 const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
@@ -95,10 +98,10 @@ const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
  */
 const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 'unmarkFavorite', 'uploadGdprFile'];
 
-/** Statuses whose message clients may read, because the upstream writes it for them (rules, 8). */
+/** The statuses whose message clients may read, because the upstream writes it for them (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
-/** Comments belong to the caller, so that the caller may change them. */
+/** The comments belong to the caller, so the caller may change them. */
 const examples: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (!/\/comment\/\d+\.json$/.test(request.path)) return answer;
@@ -150,7 +153,7 @@ const awaited = new Set<string>();
 const ask = (gateway: TestGateway, operation: OperationCase, query = '', body: unknown = operation.body && BODY) =>
   send(gateway, targetOf(operation, query), { method: operation.method, body });
 
-/** Everything that operators can read from a gateway. */
+/** Returns everything that operators can read about a gateway. */
 async function readable(gateway: TestGateway): Promise<string> {
   const pages = await Promise.all(['/metrics', '/readyz', '/livez', '/nothing'].map((page) => gateway.admin(page)));
   const ledger = JSON.stringify(await gateway.gateway.services.ledger.snapshot());
@@ -170,7 +173,7 @@ async function expectNoMark(gateway: TestGateway): Promise<void> {
   expect(text).not.toContain(ID);
 }
 
-/** Everything that a client reads of an error from Portico: status line, headers and body. */
+/** Returns everything that a client receives in an error from Portico: status line, headers and body. */
 const readByClient = ({ text, rawHeaders }: Answer) => `${text}\n${rawHeaders.join('\n')}`.toLowerCase();
 
 describe.each(MODES)('in %s, marked text from callers', (mode) => {

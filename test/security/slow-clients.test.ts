@@ -8,10 +8,11 @@ import { until } from '../builders/until.ts';
 import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client requests something large and reads it, or sends something large, one byte at a time. It needs no
- * credential in observe mode and hardly any bandwidth. As long as its body held one of the few upstream slots,
- * 32 such clients turned every other call that needs the upstream into a 503. Bodies that last as long as a client
- * likes therefore hold no slot: they count as streams, which have separate limits in total, per caller and per address.
+ * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In observe mode, it
+ * needs no credential and hardly any bandwidth. Each body once occupied one of the few upstream slots until its end, so
+ * 32 such clients caused a 503 for every other request that needed the upstream. Therefore, bodies whose duration
+ * depends on the client occupy no slot. They count as streams, which have separate limits: in total, per caller and per
+ * address.
  */
 
 const COMMENT = '/services/v2/comment/271.json';
@@ -29,7 +30,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // The first part of a body that never ends; to the upstream, a client that does not read looks the same.
+    // The first part of a body that never ends. The upstream cannot distinguish this from a client that does not read.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;
@@ -83,7 +84,7 @@ const start = (mode: string, upstream: Record<string, unknown> = {}, more: Recor
   });
 const streams = (gateway: TestGateway) => gateway.metric('portico_upstream_streams');
 
-/** Checks that all other calls work, documented and undocumented. */
+/** Checks that all other requests succeed, both documented and undocumented. */
 async function expectOthersServed(gateway: TestGateway): Promise<void> {
   for (const target of [COMMENT, ANY]) expect([target, (await gateway.call(target)).status]).toEqual([target, 200]);
   expect(await gateway.metric('portico_upstream_in_flight')).toBe(0);
@@ -112,16 +113,16 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The caller's limit is used up for every address.
+    // The caller's limit is used up, regardless of the address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
-    // The address's limit is used up, and so is the total.
+    // Both the address's limit and the total are used up.
     expect([await anyone('203.0.113.1', 'admin'), await anyone('203.0.113.9', 'admin')]).toEqual([503, 503]);
     const upload = { method: 'POST', headers: ['Transfer-Encoding: chunked'], body: '2\r\n{}' };
     const refused = await open(gateway, ANY, { from: '203.0.113.1', user: 'bob', ...upload });
     expect(await refused.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 503 [^]*^retry-after: \d+\r$/im);
     expect(fake.requests.map(({ user }) => user)).toEqual(['bob', 'bob']);
-    // Documented calls do not need a stream.
+    // Documented requests do not need a stream.
     expect((await gateway.call(COMMENT)).status).toBe(200);
   });
 

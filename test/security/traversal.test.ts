@@ -5,11 +5,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a path that looks harmless to Portico but names something else to the server behind it. Servers disagree
- * on what `..`, `%2e`, `..;x`, a backslash or an encoded slash mean, so a rule that allows `/services/v2/**` could open
- * `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's credential to
- * another host. The upstream of this test records every requested target: each starts with the base path, and none
- * escapes it.
+ * The attack: a path looks harmless to Portico but names something else for the server behind it. Servers disagree on
+ * the meaning of `..`, `%2e`, `..;x`, a backslash or an encoded slash, so a rule that allows `/services/v2/**` could
+ * open `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's credential to
+ * another host. The upstream of this test records every requested target. Each target must start with the base path and
+ * must not lead out of it.
  */
 
 const BASE = '/qa';
@@ -62,7 +62,7 @@ const FOREIGN = [
   '/services/v2/http://evil.example/x',
 ];
 
-/** If decoded twice, it would escape the base path, so it is forwarded unchanged or refused. */
+/** If this target were decoded twice, it would leave the base path. It is forwarded unchanged or refused. */
 const TWICE = ['/services/v2/%252e%252e/manager', '/services/v2/..%252fmanager', '/services/v2/%25%32%65%25%32%65/x'];
 
 let fake: FakeUpstream;
@@ -77,7 +77,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a target verbatim, which no client library does. */
+/** Sends a target verbatim, which is not possible with client libraries. */
 const send = (mode: string, target: string, method = 'GET', host = 'public.example'): Promise<string> =>
   sendRaw(
     Number(new URL(gateways.get(mode)?.url ?? '').port),
@@ -90,7 +90,7 @@ const send = (mode: string, target: string, method = 'GET', host = 'public.examp
     '',
   );
 
-/** Checks that every target the upstream received is under its base path and names no other host. */
+/** Checks that every target that the upstream received is under its base path and names no other host. */
 function expectInside(): void {
   for (const { target, headers } of fake.requests) {
     expect(target.startsWith(`${BASE}/`)).toBe(true);

@@ -8,11 +8,11 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a response without a length ends with its connection. If an attacker between Portico and the upstream
- * resets that connection, or the upstream's process is killed, the part received so far looks like the whole body: a
- * page without its last items, half an export, a truncated file. If it is forwarded as a complete 200, or stored, the
- * loss goes unnoticed. So only a clean end of the connection ends a body. After a reset, Portico breaks the client's
- * connection, or sends 502 if it has not replied yet.
+ * The attack: a response without a length ends when its connection ends. If an attacker between Portico and the
+ * upstream resets that connection, or if the upstream's process is killed, the part received so far looks like the
+ * whole body: a page without its last items, half an export or a truncated file. If this part is forwarded as a
+ * complete 200 response or stored, the loss goes unnoticed. Therefore, only a clean end of the connection ends a body.
+ * After a reset, Portico breaks the client's connection, or sends 502 if it has not replied yet.
  */
 
 const DOCUMENTED = '/services/v2/comment/271.json';
@@ -44,7 +44,7 @@ async function call(
     const { socket } = response;
     for (const part of parts) {
       socket?.write(part);
-      // Bytes that have not been read before a reset are lost.
+      // A reset discards received bytes that have not been read yet.
       for (let turns = 0; turns < 10; turns += 1) await turn();
     }
     if (ending === 'reset') socket?.resetAndDestroy();
@@ -137,7 +137,7 @@ const CODERS = {
 };
 
 describe('a truncated compressed body', () => {
-  // Its connection ends cleanly, so that only the coding shows the truncation.
+  // The connection ends cleanly, so only the coding shows that the body is truncated.
   it.each(Object.entries(CODERS))('is not a success if the coding is decoded: %s', async (name, code) => {
     const coding = name.replace(/ .*/, '');
     const whole = code(BODY);

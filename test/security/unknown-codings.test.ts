@@ -7,9 +7,9 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 /*
  * The attack: the upstream, or someone who can write its responses, encodes a body in a way that Portico cannot decode.
  * If the bytes were forwarded without their `Content-Encoding`, the client would misread them; if they were stored, all
- * callers would. So the bytes are always forwarded with their coding and never enter the cache, however valid they
- * look: `compress` in front of plain JSON passes every body check, and only the client's decoder would see another
- * text.
+ * callers would. Therefore, these bytes are always forwarded with their coding and never enter the cache, even if they
+ * look valid. Plain JSON labeled as `compress` would pass every body check, but the client's decoder would produce a
+ * different text.
  */
 
 const LIST = '/services/v2/question.json';

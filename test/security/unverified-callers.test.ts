@@ -12,7 +12,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 /*
  * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that cannot be
  * verified, for example `Basic` followed by 4,200 spaces. With the verifier `upstream`, Portico left the decision to
- * the upstream, as it does for unknown callers: no page was refused and no private field of a comment was removed,
+ * the upstream, as it does for unknown callers. No page was refused and no private field of a comment was removed,
  * although permissions were enforced.
  */
 
@@ -26,7 +26,7 @@ const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
 const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
 type Target = (typeof OPERATIONS)[number];
 
-/** The headers that a caller sends, and the principal that the upstream's response determines. */
+/** The headers that a caller sends, and the principal that results from the upstream's response. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly is?: 'reader' | 'stranger' | 'malformed';
@@ -111,7 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Twice, so that the state of memory and cache after the first request is tested too.
+  // Each request is sent twice, so that the state of the memory and the cache after the first request is also tested.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
@@ -155,7 +155,7 @@ describe('an unverified caller under enforced permissions', () => {
     expectError(await gateway.call(RESTRICTED, { user: 'guest' }), 403, 'permission_denied');
   });
 
-  // A node's author may do more than others; authorship is not looked up for an unverified name.
+  // A node's author may do more than other callers, but authorship is not looked up for an unverified name.
   it('is not treated as the author of a node', async () => {
     const roles = (await fastRoles()).replace(
       '      - View the questions list',
@@ -168,7 +168,7 @@ describe('an unverified caller under enforced permissions', () => {
     expect(fake.requests).toHaveLength(before);
   });
 
-  // An unreachable verifier proves nothing about a credential, so a caller with a valid one must not get 401.
+  // An unreachable verifier proves nothing about a credential, so a caller with a valid credential must not get 401.
   it('gets 503 if the verifier is unreachable, but still gets public pages', async () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED }, clock);
@@ -215,7 +215,8 @@ describe('an unverified caller under enforced permissions', () => {
     };
     const gateway = await start(config, clock);
     const { ladder, ledger } = gateway.gateway.services;
-    // A caller who may read both, until the counts permit enforcing; meanwhile the attacker's own pages are cached.
+    // A caller with permission for both operations sends requests until the counts allow enforcement. Meanwhile, the
+    // attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
     await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     for (const target of [RESTRICTED, ANSWER_COMMENTS])
@@ -232,7 +233,8 @@ describe('an unverified caller under enforced permissions', () => {
 });
 
 describe('permissions that are enforced in observe mode', () => {
-  // Observe changes no byte: refusing pages there while showing private fields would only seem to enforce permissions.
+  // Observe mode changes no bytes. If it refused pages but still showed private fields, permissions would only seem to
+  // be enforced.
   it.each([
     [{ checks: { permissions: 'enforce' } }, '/checks/permissions'],
     [{ operations: { listNodeComments: { checks: { permissions: 'enforce' } } } }, '/operations/listNodeComments'],
