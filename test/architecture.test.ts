@@ -72,13 +72,13 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would drift apart: one place would refuse what the other reveals.
+  // Two lists of key prefixes would drift apart: one place would reveal what the other refuses.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
   });
 
-  // Another store must not require changes in every command that reads the ledger.
+  // The use of another store must not require changes in every command that reads the ledger.
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
@@ -86,12 +86,13 @@ describe('the sources', () => {
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
-      // Holds entries until the store is open, or all of them if no store is configured.
+      // The memory store holds entries until the configured store is open. If no store is configured, it holds all
+      // entries.
       'assembly/assemble-ledger.ts → ledger/store/memory-store.ts',
     ]);
   });
 
-  // Spreading the options would leave parts of a location that is not a file.
+  // Spreading the options would retain parts of a location that is not a file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
     const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
@@ -116,7 +117,7 @@ describe('the sources', () => {
   });
 });
 
-// Folders of tests about the whole gateway or about files outside src.
+// Folders of tests that concern the whole gateway or files outside src.
 const FOLDERS = [
   'architecture',
   'browser',
@@ -132,22 +133,22 @@ const FOLDERS = [
   'security',
 ];
 const BESIDE_NO_SOURCE = [
-  // The program, run as a process.
+  // These run the program as a process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // Committed files: generated ones, and the tools that check them.
+  // These check committed files: generated ones, and the tools that check them.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
-  // The whole contract, compared with the known behavior of the legacy server.
+  // This compares the whole contract with the known behavior of the legacy server.
   'contract/quirks.test.ts',
-  // Node's own response to an expectation, which never reaches the public app.
+  // This tests Node's own response to an expectation, which never reaches the public app.
   'http/expectation.test.ts',
-  // A snapshot of the plans of all operations.
+  // This compares a snapshot of the plans of all operations.
   'pipeline/plans.test.ts',
-  // The committed module, compiled again, and the fuzzer.
+  // This compiles the committed module again and runs the fuzzer.
   'scanner/scanner-tools.test.ts',
-  // The reference server over HTTP, several operations per file.
+  // These test the reference server over HTTP, with several operations per file.
   'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',
   'reference/operations/list-users.test.ts',
@@ -218,7 +219,7 @@ describe('the tests', () => {
   });
 
   it('run without exception', () => {
-    // This file skips tests if a system program is missing, or fails them under PORTICO_REQUIRE_PROGRAMS.
+    // This file skips tests if a system program is missing. With PORTICO_REQUIRE_PROGRAMS, it fails them.
     expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));

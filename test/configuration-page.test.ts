@@ -12,7 +12,7 @@ interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
 }
 
-/** Dotted names of all keys without named subkeys. */
+/** The dotted names of all keys without named subkeys. */
 function leaves({ properties }: SchemaPart, trail: readonly string[] = []): string[] {
   const children = Object.entries(properties ?? {});
   if (children.length === 0) return [trail.join('.')];
@@ -45,7 +45,7 @@ describe('the page of the configuration', () => {
   });
 });
 
-/** Defaults that depend on something or are too long for a table, with the text of the page. */
+/** Defaults that depend on other values or are too long for a table, with the text that the page shows instead. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',

@@ -46,10 +46,10 @@ const kinds = (tags: readonly string[]) => tags.map((tag) => tag.replace(/\{.*\}
 const permissionsOf = (category: string | undefined) =>
   contract.permissions.filter((one) => one.category === category).map(({ name }) => name);
 
-/** Names of extensions in a text. */
+/** Returns the names of extensions in a text. */
 const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
-/** All schemas of the document with the name of the field or resource that they describe. */
+/** Returns all schemas of the document, each with the name of the field or resource that it describes. */
 function fields(): { name: string; schema: SchemaObject }[] {
   const found: { name: string; schema: SchemaObject }[] = [];
   const visit = (name: string, schema: SchemaOrBoolean) => {
@@ -63,7 +63,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  // Many tests loop over these cases, and an operation without one would not be covered by any of them.
+  // Many tests loop over these cases. An operation without a case would not be covered by any of them.
   it('are those of test/builders/operations.ts', () => {
     const line = (id: string, method: string, isInferred: boolean) =>
       `${method} ${id}${isInferred ? ', inferred' : ''}`;
@@ -259,7 +259,7 @@ describe('the operations of the contract', () => {
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { message: 'No permission.' } })).toBe('violations');
-      // With 401 it may be a refused credential.
+      // With 401, the response may be for a refused credential.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }

@@ -11,7 +11,7 @@ import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const run = promisify(execFile);
 const readme = readText('README.md');
-/** The pages whose shell blocks show commands that end by themselves. */
+/** The pages whose shell blocks show commands that end on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 
@@ -23,14 +23,14 @@ checkout, or \`portico COMMAND\` if the package is installed. The exit codes are
 and failures, and 2 for usage errors.
 `;
 
-/** Runs the program from a checkout, with only the repository's own configuration. */
+/** Runs the program in a checkout with only the repository's own configuration. */
 const portico = (...args: readonly string[]) =>
   run(process.execPath, [join(ROOT, 'bin', 'portico.mjs'), ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] },
   });
 
-/** The arguments of every command line of the program in the pages' shell blocks. */
+/** Returns the arguments of every command line of the program in the pages' shell blocks. */
 function shownCommands(): string[][] {
   const blocks = [
     ...PAGES.map(readText)
@@ -68,7 +68,7 @@ describe('the commands of the documentation', () => {
         return `## ${name}\n\n\`\`\`text\n${out.trim()}\n\`\`\`\n`;
       }),
     );
-    // `npx vitest run test/readme.test.ts -u` writes the page.
+    // `npx vitest run test/readme.test.ts -u` updates the page.
     await expect([CLI_PAGE, ...sections].join('\n')).toMatchFileSnapshot(join(ROOT, 'docs', 'cli.md'));
   });
 
@@ -105,7 +105,7 @@ describe('the diagram of a request', () => {
 
   it("shows every stage, in the program's order", async () => {
     const file = join(tempFolder(), 'portico.yaml');
-    // `rewrite-addresses` is the only stage that needs a setting.
+    // `rewrite-addresses` is the only stage that requires a setting.
     writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles: { file: join(ROOT, 'config', 'roles.yaml') } }));
     const { stdout } = await portico('plan', '--config', file);
     const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => (match[1] ?? '').split(' → '));

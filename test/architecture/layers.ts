@@ -30,7 +30,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['cli', 'portico.ts'],
 ];
 
-// Files outside src that sources may import.
+// The files outside src that sources may import.
 const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
 
 const folder = (path: string) => path.split('/')[0] ?? path;
@@ -44,7 +44,7 @@ function allowed(from: string, to: string): boolean {
   return layerOf(to) >= 0 && layerOf(to) < layerOf(from);
 }
 
-/** Returns every import that goes up or sideways, and every file outside the layers. */
+/** Returns every import from a higher layer or from the same layer, and every file that belongs to no layer. */
 export function brokenImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     if (layerOf(file.path) < 0 && folder(file.path) !== 'reference') return [`${file.path} is not in any layer`];
@@ -54,7 +54,7 @@ export function brokenImports(files: readonly SourceFile[]): string[] {
   });
 }
 
-/** Returns every import cycle once, as the list of its files. */
+/** Returns every import cycle once, as a list of its files. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
   const cycles = new Set<string>();

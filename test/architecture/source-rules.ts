@@ -14,7 +14,7 @@ export function barrels(files: readonly SourceFile[]): string[] {
     .map(({ path }) => path);
 }
 
-/** Returns the file of every call of a function, leaving out its definition and imports. */
+/** Returns the file of each call of a function. Its definition and its imports do not count. */
 export function usesOf(name: string, files: readonly SourceFile[]): string[] {
   const use = new RegExp(`(?<!function )\\b${name}\\(`, 'g');
   return files.flatMap(({ path, text }) => [...withoutComments(text).matchAll(use)].map(() => path));
@@ -44,7 +44,7 @@ export function strayTests(
   });
 }
 
-/** Returns every test file that skips some of its tests or all other tests. */
+/** Returns every test file that skips tests or contains an exclusive test. */
 export function filesWithSkips(tests: readonly SourceFile[]): string[] {
   const mark = /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b/;
   return tests.filter(({ text }) => mark.test(withoutComments(text))).map(({ path }) => path);

@@ -27,7 +27,7 @@ async function violationsOf(gateway: TestGateway): Promise<string[]> {
   return entries.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Sends a request and waits until it is recorded, which is after the client has the response. */
+/** Sends a request and waits until it is recorded, which happens after the client has received the response. */
 async function ask(gateway: TestGateway, target: string, status = 200): Promise<Answer> {
   const answer = await gateway.call(target);
   expect(answer.status, target).toBe(status);
@@ -44,7 +44,10 @@ const questions = (await callAt(reference.url, '/services/v2/question.json?pageS
 };
 const commented = questions.list.flatMap(({ id, commentIds }) => (commentIds.length > 0 ? id : []));
 
-/** Requests lists with and without an envelope and the log often enough to observe each drift several times. */
+/**
+ * Requests lists with and without an envelope, and the log. Each is requested often enough to observe every drift
+ * several times.
+ */
 async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
   for (let at = 0; at < times; at += 1)
     for (const target of [
@@ -99,7 +102,7 @@ describe('learning from traffic', () => {
   });
 
   it('ends all violations of a server with every kind of drift, and new drift is reported', async () => {
-    // As `portico reference --fault drift` does.
+    // This has the same effect as `portico reference --fault drift`.
     reference.setChaos(['drift']);
     const observations = fresh('observations.json');
     const overlay = fresh('learned.yaml');
@@ -172,7 +175,7 @@ describe('learning from traffic', () => {
     const { json } = await ask(gateway, '/services/v2/question.json?pageSize=3');
     const ids = (json as unknown as { list: { id: number }[] }).list.map(({ id }) => id);
     for (const id of ids) await ask(gateway, `/services/v2/question/${id}.json`);
-    // The server refuses a name in place of an id.
+    // The server refuses a name that replaces an id.
     await ask(gateway, '/services/v2/user/alice.json', 400);
     await gateway.close();
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, object> };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-/** Starts a gateway whose shadow contract has these overlays; by default, it stores no pages. */
+/** Starts a gateway whose shadow contract has these overlays. By default, it stores no pages. */
 const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   startTestGateway({
     upstream: reference,
@@ -25,7 +25,7 @@ const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry
 const differing = async (gateway: TestGateway) =>
   (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);
 
-/** Waits until a series has a value above zero, and returns the value. */
+/** Waits until a series has a value above zero and returns the value. */
 async function counted(
   gateway: TestGateway,
   difference: string,
@@ -33,7 +33,7 @@ async function counted(
   least = 1,
 ): Promise<number> {
   const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
-  // Each scrape gives other work time to run.
+  // Each scrape also gives other work time to run.
   for (;;) {
     const value = await gateway.metric(series);
     if (value >= least) return value;
@@ -156,7 +156,7 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // Later requests are checked after them.
+    // Later requests are compared after these requests, so their result shows that the comparison is complete.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

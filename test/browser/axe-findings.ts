@@ -7,12 +7,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** The axe rules whose result depends on colors; all others find the same in a dark and a light page. */
+/** The axe rules whose result depends on colors. All other rules have the same result for a dark and a light page. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Returns axe's accessibility findings for a page as lines, including minor ones. With `colors`, only the color rules
- * run: for a page that was checked with all rules in another color scheme.
+ * run. This suffices for a page that was checked with all rules in another color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);

@@ -5,17 +5,20 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { launch } from './launch.ts';
 import { openConsole, type OpenConsole, type OpenOptions, TOKEN } from './open-console.ts';
 
-/** A gateway with its console, a reference server behind it, and a browser in front. */
+/** A gateway with its console, the reference server behind it, and a browser. */
 export interface ConsoleFixture {
   readonly gateway: () => TestGateway;
-  /** Opens a console page in a separate browser context, acts on it, and fails if the page reported errors. */
+  /**
+   * Opens a console page in a separate browser context and runs the test's actions on it. Fails if the page reports
+   * errors.
+   */
   visit(hash: string, act: (open: OpenConsole['page']) => Promise<void>, options?: OpenOptions): Promise<void>;
 }
 
 /** The options that a test file may set. */
 export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
   readonly chaos?: readonly string[];
-  /** False for a read-only console without a token. */
+  /** False for a read-only console that needs no token. */
   readonly token?: boolean;
 }
 

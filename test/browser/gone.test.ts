@@ -9,13 +9,13 @@ const GONE = 'The gateway is not responding.';
 const NETWORK = { tolerate: /ERR_FAILED/ };
 const OPTIONS = { ...NETWORK, ownClock: true };
 
-/** Simulates an unreachable gateway until the returned function is called. */
+/** Makes the gateway unreachable until the returned function is called. */
 async function cutOff(page: Page): Promise<() => Promise<void>> {
   await page.route('**/api/**', (route) => route.abort());
   return () => page.unroute('**/api/**');
 }
 
-/** Moves the clock of the page on until something has happened, so that no test waits for a retry. */
+/** Advances the clock of the page until a condition is true, so that no test waits for a retry. */
 async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
   const ended = happened.then(() => true);
   for (let done = false; !done; done = await Promise.race([ended, wait(50, false)]))
@@ -33,7 +33,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
         await soon(page, page.getByText('Out of date').waitFor());
-        // The page requests its own data as often as the header's, so both fail at about the same time.
+        // The page requests its own data as often as the header's data, so both fail at about the same time.
         await soon(page, page.waitForRequest(/api\/traffic/));
         expect(await page.getByText(GONE).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);

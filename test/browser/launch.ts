@@ -1,6 +1,6 @@
 import { chromium, type Browser } from 'playwright-core';
 
-// A test machine has no display and no other user, and no network that a browser could use at startup.
+// A test machine has no display and no other users. It also has no network that a browser could use at startup.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,8 +14,8 @@ const FLAGS = [
 let launched: Promise<Browser> | undefined;
 
 /**
- * Returns the headless Chromium of this worker, which all test files share: open a context of your own and close that.
- * Playwright ends the browser together with the process of the worker.
+ * Returns the headless Chromium of this worker, which all test files share. Each file opens its own browser context and
+ * closes only that context. Playwright ends the browser together with the worker's process.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));

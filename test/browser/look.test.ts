@@ -27,7 +27,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // One visit for all tests, which begins as a dark phone: content loaded that way must be right before any change.
+    // All tests share one visit, which begins as a phone with the dark scheme: content that is loaded in this state
+    // must be right before any change.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,
@@ -37,7 +38,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
-          // Its name in the navigation, which is wider than the screen.
+          // The page's name in the navigation, which is wider than the screen.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
-/** The token of the tests' gateways. */
+/** The token of the test gateways. */
 export const TOKEN = 'browser-test-token';
 
-/** A console page, and the events that must not happen on it. */
+/** A console page and the events that must not happen on it. */
 export interface OpenConsole {
   readonly page: Page;
   /** Errors from scripts and the browser's console, including policy violations, and requests to other hosts. */
@@ -11,17 +11,17 @@ export interface OpenConsole {
   close(): Promise<void>;
 }
 
-/** The options for opening the console. */
+/** The options for opening a console page. */
 export interface OpenOptions extends BrowserContextOptions {
-  /** The token that the browser sends for a challenge; defaults to the tests' token, null for none. */
+  /** The token that the browser sends when it is challenged. It defaults to the tests' token; null sends none. */
   readonly token?: string | null;
-  /** Browser messages about responses that the test expects to be refused. */
+  /** Patterns for browser messages about responses that the test expects to be refused. */
   readonly tolerate?: RegExp;
-  /** True for a clock of the page that the test can move on; it runs by itself too. */
+  /** True to let the test advance the page's clock, which also runs on its own. */
   readonly ownClock?: boolean;
 }
 
-/** Opens a page of the console and watches it. */
+/** Opens a page of the console and records its errors. */
 export async function openConsole(
   browser: Browser,
   adminUrl: string,

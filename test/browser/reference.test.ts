@@ -155,7 +155,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // One visit for all tests, which begins as a dark phone: content loaded that way must be right before any change.
+  // All tests share one visit, which begins as a phone with the dark scheme: content that is loaded in this state must
+  // be right before any change.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',

@@ -68,7 +68,7 @@ needsProgram('chromium', 'reports in a browser', (path) => {
   it.each(['light', 'dark'] as const)('the HTML report is accessible, %s', async (scheme) => {
     const { page } = await shown(renderHtml(WHOLE, PLAIN), scheme);
     await page.locator('summary').first().click();
-    // The page's policy permits no scripts, so that the checker is injected by the debugger.
+    // The page's policy permits no scripts, so the debugger injects the checker.
     const { violations } = (await page.evaluate(
       `(async () => { ${axe.source}; return window.axe.run(document); })()`,
     )) as {

@@ -15,7 +15,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       const row = page.getByRole('row', { name: /^listQuestions GET \S+ 3 / });
       await row.waitFor();
       const cells = await row.getByRole('cell').allInnerTexts();
-      // Requests, 4xx, 5xx and hit ratio; the rate and the latencies depend on the duration of the test.
+      // The cells show requests, 4xx, 5xx and the hit ratio. The rate and the latencies depend on the duration of the
+      // test.
       expect([cells[0], cells[2], cells[3], cells[6]]).toEqual(['3', '1', '0', '50 %']);
     });
   });
@@ -25,8 +26,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
-      // A line needs two points: this is a dot. Counts the chart's pixels that are as colorful as its line, and not the
-      // grid.
+      // A line needs two points, so this is a dot. The count covers the chart's pixels that are as colorful as its
+      // line, not the grid.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;

@@ -235,7 +235,7 @@ export function violationWith(more: Partial<Violation> = {}): Violation {
   };
 }
 
-/** Returns the error with which a promise rejects. If the promise resolves, returns an error that says so. */
+/** Returns the error with which a promise rejects. Throws if the promise resolves. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

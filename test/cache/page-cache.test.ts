@@ -21,7 +21,7 @@ function cacheAt(startAt: number, bounds = limits) {
   return { time, cache: createPageCache(bounds, () => time.now) };
 }
 
-/** The pages that a purge affects, written directly from the rule. */
+/** Returns the pages that a purge affects, written directly from the rule. */
 const meets = (purged: string, carried: string) =>
   purged === carried ||
   (purged.startsWith('node:') && carried === 'node:*') ||
@@ -308,7 +308,7 @@ describe('the page cache', () => {
 
 const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
-/** Creates a cache whose compressions are finished by the test. */
+/** Creates a cache in which the test finishes the compressions. */
 function compressing(bounds = limits) {
   const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
   const compress: Compress = (body) => {

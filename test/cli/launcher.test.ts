@@ -41,7 +41,7 @@ it('the launcher does not import names of node:http that load the HTTP client bu
   const lent = Object.entries(Object.getOwnPropertyDescriptors(http)).filter(
     ([, { get, enumerable }]) => get && enumerable,
   );
-  // Two others are plain values with getters.
+  // Two other properties are plain values with getters.
   expect(lent.map(([name]) => name).toSorted()).toEqual([
     'CloseEvent',
     'MessageEvent',
@@ -59,7 +59,10 @@ describe('the compile cache of Node', () => {
   const folders: string[] = [];
   afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
 
-  /** Runs a minimal release in a prepared folder; returns its result, the folder of packages and that of the cache. */
+  /**
+   * Runs a minimal release in a prepared folder. Returns its result, the folder of its packages and the folder of its
+   * cache.
+   */
   function start(prepare: (packages: string) => void, env: Readonly<Record<string, string>> = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
     folders.push(folder);

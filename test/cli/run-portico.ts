@@ -12,7 +12,7 @@ export interface Finished {
   readonly err: string;
 }
 
-/** Starts the program through its launcher, in an empty folder and with the given environment variables only. */
+/** Starts the program through its launcher in an empty folder, with only the given environment variables. */
 export function startPortico(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -39,7 +39,7 @@ export function runPortico(args: readonly string[], env: Record<string, string> 
   return finished(child);
 }
 
-/** Resolves when standard error matches the pattern; rejects with its content if the program ends before. */
+/** Resolves when standard error matches the pattern. Rejects with its content if the program ends first. */
 export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let err = '';

@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 
 const heapModule = new URL('../../src/cli/v8-heap.ts', import.meta.url).href;
 
-/** Returns the size of the young generation in bytes, after a first and a second round of surviving objects. */
+/**
+ * Returns two sizes of the young generation in bytes: after a first round of surviving objects, and after a second
+ * round.
+ */
 function sizesAfter(limited: boolean): readonly number[] {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
@@ -23,7 +26,7 @@ function sizesAfter(limited: boolean): readonly number[] {
   return JSON.parse(stdout) as number[];
 }
 
-// The time at which V8 counts survivors depends on its other threads, so the test uses the best of three runs.
+// The time at which V8 counts survivors depends on its other threads, so the test uses the best result of three runs.
 it('the young generation does not grow during the start, but grows afterwards', () => {
   const unlimited = [1, 2, 3].map(() => sizesAfter(false)[0] ?? 0);
   const limited = [1, 2, 3].map(() => sizesAfter(true));

@@ -92,7 +92,7 @@ describe('the data of the console', () => {
       for (const headers of [bearer, basic]) expect((await api(gateway, 'status', { headers })).status).toBe(200);
     });
 
-    // A browser sends Basic automatically, even for another site's page.
+    // A browser sends Basic credentials automatically, even for a page of another site.
     it('accepts changes with Basic only from the console’s own pages', async () => {
       expect((await purge({ headers: { ...basic, ...json } })).status).toBe(403);
       for (const site of ['cross-site', 'same-site', 'none'])

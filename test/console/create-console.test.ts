@@ -47,7 +47,7 @@ describe('the console', () => {
     const names = readdirSync(PUBLIC, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(PUBLIC.length))
-      // A page is served under the name of its folder.
+      // An index page is served under the name of its folder.
       .map((name) => (name === '/index.html' ? '/' : name.replace(/\/index\.html$/, '')));
     const served = [...staticFiles().keys()].filter((name) => !name.startsWith('/vendor/'));
     expect(served.toSorted()).toEqual(names.toSorted());

@@ -1,7 +1,7 @@
 import type { ViolationRow } from '../../src/console/violations-api.ts';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 
-/** A ledger entry with only the relevant members set. */
+/** Creates a ledger entry with only the relevant members. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '0123456789abcdef',
@@ -26,7 +26,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** A row of the list of violations. */
+/** Creates a row of the list of violations. */
 export function rowWith({
   accepted,
   ...parts

@@ -6,9 +6,12 @@ interface Quirk {
   readonly operation: string;
   readonly sample: string;
   readonly query?: string;
-  /** Changes of the sample that must be reported: the path, the new value (undefined removes it) and the violation. */
+  /**
+   * Changes to the sample that must be reported. Each has a path, the new value (undefined removes the value) and the
+   * violation.
+   */
   readonly deviations: readonly (readonly [path: string, value: unknown, expected: string])[];
-  /** Changes that must be accepted. */
+  /** Changes to the sample that must be accepted. */
   readonly tolerated?: readonly (readonly [path: string, value: unknown])[];
 }
 

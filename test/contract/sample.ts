@@ -7,10 +7,10 @@ import { loadContract } from '../../src/contract/load-contract.ts';
 import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
 import type { Operation } from '../../src/model/operation.ts';
 
-/** The contract with its defaults, loaded once per test file. */
+/** The contract with its default options, loaded once per test file. */
 export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
 
-/** The parsed document that the contract is compiled from. */
+/** The parsed document from which the contract is compiled. */
 export const document: OpenApiDocument = parseSource(readSource(contractFolder()));
 
 /** Returns an operation; throws if it does not exist. */
@@ -20,7 +20,7 @@ export function operation(id: string): Operation {
   return known;
 }
 
-/** Any JSON value that a test can change. */
+/** A JSON value of any type that a test can change. */
 export type Json = Record<string, unknown>;
 
 /** Returns a new copy of an example in the document. */
@@ -39,7 +39,7 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
   return copy;
 }
 
-/** Returns the verdict of the contract on a response, by default a JSON response with status 200. */
+/** Returns the contract's verdict on a response. By default, this is a JSON response with status 200. */
 export function judge(
   id: string,
   json: unknown,

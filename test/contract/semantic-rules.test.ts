@@ -11,7 +11,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that removes a field that the rule reads. */
+  /** A projection that removes a field which the rule reads. */
   readonly blind?: string;
 }
 
@@ -227,8 +227,8 @@ describe('semantic rules', () => {
   });
 });
 
-// The attack: a very long list that violates a rule in every item. Each finding was compared with every violation of
-// the schema.
+// The attack: a very long list in which every item violates a rule. Each finding was compared with every schema
+// violation.
 it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;
   const broken = Object.assign([violationWith({ at: '/other' })], {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/files/package-root.ts';
 
-/** A panel, with the members that tests read. */
+/** A panel, with the members that the tests read. */
 export interface Panel {
   readonly id: number;
   readonly type: string;
@@ -19,7 +19,7 @@ export interface Panel {
   }[];
 }
 
-/** The dashboard, with the members that tests read. */
+/** The dashboard, with the members that the tests read. */
 export interface Dashboard {
   readonly panels: readonly Panel[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
@@ -30,7 +30,7 @@ export function readDashboard(): Dashboard {
   return JSON.parse(readFileSync(join(packageRoot, 'config', 'grafana', 'portico.json'), 'utf8')) as Dashboard;
 }
 
-/** All queries of its panels. */
+/** All queries of the dashboard's panels. */
 export function dashboardQueries(): string[] {
   return readDashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }

@@ -1,12 +1,15 @@
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { promqlUse } from './promql-use.ts';
 
-/** Metric names with their labels, and the possible values of each label; `undefined` if any value is possible. */
+/**
+ * Metric names with their labels and the possible values of each label. A value of `undefined` means that any value is
+ * possible.
+ */
 export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string> | undefined>>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
-/** The labels that differ from one process to the next. */
+/** The labels whose values differ from one process to another. */
 const ANY_VALUE = new Set(['version', 'contract', 'node']);
 /** The metrics that Prometheus itself adds to every scrape. */
 const ADDED = ['job', 'instance'];
@@ -34,7 +37,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** The same with the series of recording rules: such a series has the labels that its rule keeps. */
+/** Returns the known series and the series of recording rules, which have the labels that the rules preserve. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],
@@ -46,7 +49,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** A description of everything in a query that no scrape and no rule provides. */
+/** Returns a description of every name in a query that neither a scrape nor a rule provides. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

@@ -39,13 +39,13 @@ export function recordingRules(): { record: string; expr: string }[] {
   return rulesOf('recording.yml').flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
 }
 
-/** The paths of all files for `promtool test rules`. */
+/** The paths of all files that `promtool test rules` runs. */
 export function ruleTestFiles(): string[] {
   const folder = join(RULES_FOLDER, 'tests');
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** The alert expectations in those files. */
+/** The alerts that those files expect. */
 export function alertCases(): (AlertCase & { readonly test: string })[] {
   return ruleTestFiles().flatMap((path) =>
     (read(path) as RuleTests).tests.flatMap(({ name, alert_rule_test: cases = [] }) =>

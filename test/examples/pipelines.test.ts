@@ -14,7 +14,7 @@ import { processIoOf } from '../cli/process-io-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The executable part of a pipeline: variables, scripts in order, and the commands that always run at the end. */
+/** The executable part of a pipeline: variables, scripts in order, and commands that always run at the end. */
 interface Pipeline {
   readonly variables: Readonly<Record<string, string>>;
   readonly scripts: readonly string[];
@@ -71,9 +71,9 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Puts a program `portico` into a folder. It starts a process only for `reference`, which runs in the background until
- * a signal ends it. Every other command runs in this process, because starting Node for each of them takes most of the
- * time.
+ * Creates a program `portico` in a folder. It starts a process only for `reference`, which runs in the background until
+ * a signal ends it. Every other command runs in this process, because starting Node for each command would take most of
+ * the time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;
@@ -125,9 +125,9 @@ interface Step {
 /** A run of a pipeline in a separate folder. */
 interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
-  /** The reports that were written. */
+  /** The reports that the run has written. */
   readonly wrote: readonly string[];
-  /** Repeats the deciding last command of the pipeline, with a baseline that accepts these violations. */
+  /** Repeats the pipeline's last command, which decides its result, with a baseline that accepts these violations. */
   decideAgain(accepted: readonly string[]): Promise<Step>;
 }
 

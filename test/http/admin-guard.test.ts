@@ -9,7 +9,9 @@ interface Verdict {
   body?: unknown;
 }
 
-/** A guard; returns the status of each refused request, or `in`. */
+/**
+ * Creates a guard. The returned function returns the status of each refused request, or `in` for an accepted request.
+ */
 function guardOf(options: AdminGuardOptions) {
   const guard = createAdminGuard(options);
   return (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Verdict => {
@@ -57,7 +59,7 @@ describe('the guard of the admin side', () => {
     },
   );
 
-  // A page of a foreign site can make its own name resolve to 127.0.0.1.
+  // A page of another site can make its own host name resolve to 127.0.0.1.
   it.each(['evil.example:8081', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil127.0.0.1', ''])(
     'denies access under another name: %s',
     (host) => {

@@ -21,7 +21,7 @@ describe('arrivals', () => {
     clock: () => 5_000,
   };
 
-  /** A request with this target and these headers, alternating names and values, as it comes from Node. */
+  /** Creates a request as Node provides it, with this target and these headers (alternating names and values). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const headers: Record<string, string> = {};
     for (let at = 0; at < rawHeaders.length; at += 2)
@@ -35,7 +35,7 @@ describe('arrivals', () => {
   const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
     arrivalOf(url, [], { publicBasePath, maxTargetBytes });
 
-  /** The code with which a request is refused. */
+  /** Returns the code with which a request is refused. */
   function refused(act: () => unknown): string | undefined {
     try {
       act();
@@ -115,7 +115,7 @@ describe('arrivals', () => {
         expect(refused(() => read(url)[part])).toBe('unsafe_path');
     });
 
-    // Refused requests must be logged, counted and replied to under their own id.
+    // Refused requests must also be logged, counted and answered with their own id.
     it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({
@@ -161,7 +161,7 @@ describe('arrivals', () => {
     });
   });
 
-  /** An arrival on a real connection, from a reader with these trusted proxies. */
+  /** Returns an arrival on a real connection, read with these trusted proxies. */
   async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
     const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
     const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
@@ -186,7 +186,7 @@ describe('arrivals', () => {
       expect(await arrivedWith(['loopback'], {})).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // The attack: a client sends its own X-Forwarded-For; the proxy appends the true address.
+    // The attack: a client sends its own X-Forwarded-For header, and the proxy appends the true address.
     it('is the nearest address that is not a trusted proxy', async () => {
       const headers = { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto': 'https, http' };
       expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
@@ -198,8 +198,8 @@ describe('arrivals', () => {
       expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // After the client has left, a write continues and a stored page is refreshed; the upstream gets the client's
-    // address.
+    // After the client has disconnected, a write can continue and a stored page can be refreshed. The upstream still
+    // gets the client's address.
     it('remains the same after the connection is closed', async () => {
       for (const [trustedProxies, address] of [
         [[], '127.0.0.1'],
@@ -266,7 +266,7 @@ describe('arrivals', () => {
       },
     );
 
-    // The client's request id is repeated in the log, in the ledger and upstream.
+    // The log, the ledger and the upstream all receive the client's request id.
     it.each([
       'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc',
       'id-sk_live_4eC39HqLyjWDarjtT1zdp7dc',
@@ -365,8 +365,9 @@ describe('the headers that the gateway reads', () => {
       expect(createHeaderReader()([name, ''])).toEqual({ ...NOTHING, [key]: '' });
   });
 
-  // The attack: a second credential, id or condition, in the hope that one part of the gateway reads the first and
-  // another part the second. They are joined into one text (RFC 9110, section 5.3), which is not a usable credential.
+  // The attack: a client sends a second credential, id or condition and hopes that one part of the gateway reads the
+  // first one while another part reads the second. Repeated headers are joined into one text (RFC 9110, section 5.3),
+  // which is not a usable credential.
   it('join repeated headers in any capitalization, including empty ones', () => {
     const read = createHeaderReader();
     for (const [key, name] of Object.entries(READ))

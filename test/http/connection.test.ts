@@ -32,7 +32,7 @@ async function listening(listener: RequestListener = (request, response) => resp
   return { ...(await serve(server)), codes, seen, connections };
 }
 
-/** A listener whose responses the test writes. */
+/** A listener for which the test writes the responses. */
 async function owing() {
   const responses: ServerResponse[] = [];
   return { ...(await listening((_request, response) => responses.push(response))), responses };
@@ -99,9 +99,10 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one malformed pipelined message made the gateway drop the connection at once, together with the responses
- * to the valid requests before it. Whoever shares a connection to the gateway with others (as a balancer's clients do)
- * could destroy their responses, even to writes, by sending one bad byte.
+ * The attack: one malformed pipelined message made the gateway drop the connection immediately, together with the
+ * responses to the valid requests before it. A client that shares a connection to the gateway with other clients, for
+ * example behind a balancer, could destroy their responses by sending one invalid byte. Even responses to writes were
+ * lost.
  */
 describe('a malformed message after valid ones', () => {
   const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
@@ -136,7 +137,7 @@ describe('a malformed message after valid ones', () => {
     responses[0]?.write('be');
     socket.write(BAD);
     await until(() => codes.length === 1);
-    // Later bytes are not read.
+    // Later bytes are discarded.
     socket.write(BAD + get('/late'));
     responses[0]?.end('gun');
     expect(statuses(await heard)).toEqual([200, 400]);
@@ -165,7 +166,8 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message may hide requests: a server that reads them differently must not find them executed.
+  // The refused message can contain hidden requests. A server that reads them differently must not find that they were
+  // executed.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
     await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;
@@ -178,7 +180,7 @@ describe('incoming bytes', () => {
   const COUNTED = 'POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\r\n\r\nx';
   const text = `${get('/0')}${CHUNKED}${COUNTED}\r\n${get('/3')}${get('/4', 'Connection: close')}`;
 
-  // Messages are distinguished wherever the network splits them.
+  // Messages are distinguished regardless of how the network splits them.
   it.each([1, 2, 3, 5, 7, 16, 64, 1000])('have the same meaning in pieces of %i bytes', async (size) => {
     const { port, server, seen, codes } = await listening((request, response) => {
       const parts: Buffer[] = [];
@@ -193,7 +195,7 @@ describe('incoming bytes', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections are read into one buffer, so bytes left in it would be overwritten by another client's.
+  // All connections are read into one buffer, so another client's bytes would overwrite bytes that are left in it.
   it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];

@@ -44,7 +44,7 @@ describe('a request head', () => {
     expect(faultOf(['Host', 'a', 'HOST', 'a'])).toBe('malformed_request');
   });
 
-  // Portico would check one credential, and a server behind it might believe the other.
+  // Portico would check one credential, but a server behind it might use the other one.
   it('is refused with two Authorization headers, whatever their case', () => {
     expect(faultOf(['Host', 'x', 'Authorization', 'Basic a', 'AUTHORIZATION', 'Basic a'])).toBe('malformed_request');
     const others = ['X-Authorization', 'b', 'Authenticated', 'c', 'Last-Modified', 'd'];

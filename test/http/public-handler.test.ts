@@ -49,7 +49,7 @@ describe('createPublicHandler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** The parts of an arrival that are read on first use. */
+  /** The parts of an arrival that are read only when they are first used. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
@@ -61,7 +61,7 @@ describe('createPublicHandler', () => {
     readonly services?: Partial<PublicServices>;
   }
 
-  /** The public side of a gateway, with its recorded traces and the number of parameter decodings. */
+  /** The public side of a gateway, the traces that it records, and the number of times that parameters were decoded. */
   async function published({ arrival, services, ...parts }: Parts = {}) {
     const recorded: Trace[] = [];
     const decoded: unknown[] = [];
@@ -98,7 +98,10 @@ describe('createPublicHandler', () => {
     return { ...made, recorded, decoded, port, call };
   }
 
-  /** The public side with a plan that returns the handler's reply, and the exchanges that it received. */
+  /**
+   * Creates the public side with a plan that returns the handler's reply, and the list of exchanges that the plan
+   * received.
+   */
   async function handled(handle: Handler, parts: Parts = {}, planned: PlannedParts = { cache: kept() }) {
     const exchanges: Exchange[] = [];
     const counting: Handler = (exchange) => {
@@ -482,7 +485,7 @@ describe('traces at the edge', () => {
     readonly socket?: { readonly writableLength: number } | null;
   }
 
-  /** A request that one of the two observers records. */
+  /** Creates a request that one of the two observers records. */
   function recording(
     see: typeof recordAtClose,
     response: FakeResponse,
@@ -568,7 +571,7 @@ describe('traces at the edge', () => {
 describe("a client's abort signal", () => {
   const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-  /** Serves one request; returns its response object before a reply is sent. */
+  /** Serves one request. Returns its response object before a reply is sent. */
   async function asked(): Promise<{ port: number; url: string; response: Promise<ServerResponse> }> {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     const { port, url } = await serve((_request, response) => resolve(response));
@@ -608,8 +611,8 @@ describe("a client's abort signal", () => {
 });
 
 describe('the recorder of traces', () => {
-  // The attack: anything that makes a metric or the ledger throw. The error would be thrown while a response closes,
-  // and end the process.
+  // The attack: a request that makes a metric or the ledger throw. The error would be thrown while a response closes,
+  // and it would end the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

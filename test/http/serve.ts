@@ -23,7 +23,7 @@ export async function serve(
   return { url: `http://127.0.0.1:${port}`, port, server };
 }
 
-/** Sends text on a new connection and collects the response until the server closes it. */
+/** Sends text on a new connection and returns everything that is received until the server closes it. */
 export function talk(port: number, text: string): { readonly socket: Socket; readonly heard: Promise<string> } {
   const socket = connect(port, '127.0.0.1');
   const parts: Buffer[] = [];

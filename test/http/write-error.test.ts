@@ -10,12 +10,12 @@ import { serve } from './serve.ts';
 
 interface Failing {
   readonly style?: ErrorStyle;
-  /** Writes this before the error occurs. */
+  /** Writes to the response before the error occurs. */
   readonly before?: (response: ServerResponse) => Promise<void>;
   readonly trace?: ReturnType<typeof traceWith>;
 }
 
-/** The response to a request whose handler throws. */
+/** Returns the response to a request whose handler throws. */
 async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
   const trace = more.trace ?? traceWith({ operation: 'listThings' });
   const asked: (string | undefined)[] = [];

@@ -49,7 +49,9 @@ interface Context {
   readonly gzip?: Buffer | undefined;
 }
 
-/** The response to a client for a plan's reply, the counted bytes, and the pages whose gzip form was requested. */
+/**
+ * Writes a plan's reply. Returns the client's response, the counted bytes, and the pages whose gzip form was requested.
+ */
 async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call = {}) {
   const bytes: (number | Promise<number>)[] = [];
   const asked: unknown[] = [];
@@ -158,8 +160,8 @@ describe('a reply that its plan does not store', () => {
   });
 });
 
-// The attack: a user of the upstream puts HTML into a response sent as plain text or without a type; a browser that
-// guesses the type runs it in the origin of the gateway.
+// The attack: a user of the upstream puts HTML into a response that is sent as plain text or without a type. If a
+// browser guesses the type, it runs the HTML in the gateway's origin.
 describe('content sniffing of a reply', () => {
   const sent = async (status: number, headers: Reply['headers']) =>
     (await written({ status, headers, body: Buffer.from('<p>') })).answer.rawHeaders.filter(
@@ -293,7 +295,7 @@ describe('a reply with a gzip form', () => {
 });
 
 describe('a streamed reply', () => {
-  /** Serves a body to one client. */
+  /** Sends a body to one client. */
   const serveBody = async (body: StreamedBody, options = OPTIONS) => {
     const trace = traceWith();
     const responses: ServerResponse[] = [];
@@ -343,7 +345,7 @@ describe('a streamed reply', () => {
     expect(await endOf(body)).toBeUndefined();
   });
 
-  // A client that gets half of it with a proper end takes that half for the whole.
+  // If a client receives half of a body followed by a normal end, it mistakes that half for the whole.
   it("breaks the client's connection if it is destroyed", async () => {
     const { body } = openBody('abc');
     body.onPart(() => setImmediate(() => body.destroy()));
@@ -358,7 +360,8 @@ describe('a streamed reply', () => {
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  // A client that requests much and reads nothing must neither fill the memory nor keep the upstream waiting forever.
+  // If a client requests large responses and reads nothing, this must neither fill the memory nor keep the upstream
+  // waiting forever.
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const { body, source } = openBody();
     const part = Buffer.alloc(65_536);
@@ -432,7 +435,7 @@ describe('the edge headers', () => {
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
 
-  // The attack: a violation that the ledger cannot name. The finished response would have become a 500.
+  // The attack: a violation whose name the ledger cannot determine. The finished response would have become a 500.
   it('leave out a verdict that cannot be written', () => {
     const trace = traceWith({ violations: [violationWith()] });
     const mistake = new RangeError('Maximum call stack size exceeded');

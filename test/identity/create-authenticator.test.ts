@@ -68,7 +68,7 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // Retry-After: 0 makes all clients come back immediately, while there is still too much to do.
+  // With Retry-After: 0, all clients would come back immediately, while the queue is still full.
   it.each([0, 0.2])(
     'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
     async (wait) => {
@@ -207,7 +207,10 @@ describe('authentication that is off', () => {
   });
 });
 
-/** The synchronous result for a caller: a result, the code of a refusal, or `asked` if the verifier is needed. */
+/**
+ * Returns the synchronous result for a caller: its authentication, the code of a refusal, or `asked` if the verifier is
+ * needed.
+ */
 function decidedAtOnce(
   askNow: ReturnType<typeof authenticating>['askNow'],
   header: string | undefined,
@@ -275,7 +278,7 @@ describe('a recently verified caller', () => {
     expect(decide(header)).toBe(outcome);
   });
 
-  // The attack: a credential that is almost the verified one, in case the memory compares loosely.
+  // The attack: a credential that is almost equal to the verified one, in case the stored entry is compared loosely.
   it('is found only by a header with exactly the same name and password', async () => {
     const { decide, first } = await remembered();
     const right = basic('alice');
@@ -354,7 +357,7 @@ describe('the synchronous decision', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, determining the address takes time that a request for a stored page need not spend.
+  // Behind a proxy, determining the address takes time. Requests for stored pages do not need the address.
   it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {

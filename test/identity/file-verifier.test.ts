@@ -36,7 +36,7 @@ describe('the file verifier (rules, 2)', () => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
-  // The replacement hash for an unknown name must not have a password, least of all that of an account.
+  // The hash that is used for unknown names must not match any password, especially not an account's password.
   it.each(['mallory', 'mapped only'])("rejects every account's password for %s", async (name) => {
     const accounts = await Promise.all(
       [CHEAP, { ...CHEAP, memory: 128 }].map(async (costs, index) => ({

@@ -5,16 +5,16 @@ import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/iden
 import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
 import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 
-/** A start time; never 0. */
+/** The start time of the test clocks, which is never 0. */
 export const START = Date.UTC(2024, 4, 1);
 
-/** A Basic header value. */
+/** Returns the value of a Basic `Authorization` header. */
 export const basic = (name: string, password: string = name) =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
 const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
 
-/** A verifier that responds at once, accepts names with equal passwords, and counts its calls. */
+/** Creates a verifier that responds immediately, accepts names whose password is equal, and counts its calls. */
 export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier = {
@@ -28,7 +28,7 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
   return { verifier, asked };
 }
 
-/** An authenticator with a verifier, and a function that calls it with only the relevant headers. */
+/** Creates an authenticator with a verifier, and a function that calls it with only the relevant headers. */
 export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}, hash = createKeyedHash()) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({
@@ -45,12 +45,12 @@ export function authenticating(verifier: Verifier, options: Partial<IdentityOpti
       now: START,
       ...input,
     });
-  /** Always returns a promise, even for a synchronous result. */
+  /** Always returns a promise, even if the result is synchronous. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
   return { authenticator, ask, askNow, verifications };
 }
 
-/** The error with which a request was refused; throws if it was not refused. */
+/** Returns the error with which a request was refused. Throws if the request was not refused. */
 export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   const error = await work.then(
     () => undefined,

@@ -11,7 +11,10 @@ const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization
 
 const statusOf = (status: number | (() => number)) => (typeof status === 'number' ? status : status());
 
-/** An upstream that returns `right` to alice and `wrong` to all others; a function may throw. */
+/**
+ * Creates an upstream that returns `right` for alice and `wrong` for all others. Either value can be a function that
+ * throws.
+ */
 function upstream(right: number | (() => number), wrong: number | (() => number)) {
   const state = { right, wrong, now: START };
   const probed: string[] = [];
@@ -28,7 +31,7 @@ function upstream(right: number | (() => number), wrong: number | (() => number)
   return { state, probed, verifier };
 }
 
-/** A verifier with five milliseconds for each probe. */
+/** Creates a verifier that allows five milliseconds for each probe. */
 const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
   createUpstreamVerifier({
     options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },

@@ -128,7 +128,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    // A client could invent parameter names to push other violations out of the store.
+    // A client could otherwise invent parameter names to push other violations out of the store.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>
@@ -189,7 +189,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
         ];
       };
       const [whole, undocumented] = ['a000000000000001', 'b'];
-      // The hour of the instant is included.
+      // The hour that contains the instant is included.
       expect(await counts({ since: NOW + 1000 })).toEqual([
         [
           [whole, 2],

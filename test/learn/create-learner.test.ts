@@ -109,7 +109,7 @@ describe('a learner', () => {
     const one = learner();
     const cut = { ...sized(200, 80), totalCount: 500 };
     times(4, () => one.sampleResponse(response(cut, { pageSize: 200 })));
-    // The last page is short for another reason.
+    // The last page is short for a different reason.
     times(9, () => one.sampleResponse(response({ ...sized(50, 20), totalCount: 120 }, { pageSize: 50, page: 3 })));
     expect(learnedBy(one).proposals.map(({ statement }) => statement)).toContain('80 is the largest page');
   });

@@ -44,8 +44,8 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 }
 
 /**
- * Returns a page of questions: the contract's example with one item per argument, whose members replace those of the
- * example.
+ * Returns a page of questions: one copy of the contract's example item per argument. The argument's members replace
+ * those of the example.
  */
 export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
@@ -54,14 +54,14 @@ export function page(...items: readonly Readonly<Record<string, unknown>>[]): Re
   return { ...value, list, listCount: list.length, totalCount: list.length };
 }
 
-/** The result of learning: the text of the file, the proposals and the text of the overlay. */
+/** The result of learning: the text of the file, the proposals, and the text of the overlay. */
 export interface Learned {
   readonly file: string;
   readonly proposals: readonly Proposal[];
   readonly overlay: string;
 }
 
-/** Returns the result of a learner by way of its file, as the command does. */
+/** Converts a learner's observations to the text of a file and back, as the command does. Returns the result. */
 export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   const file = writeObservations(one.observations()) ?? '';
   const read = readObservations(file);

@@ -41,13 +41,13 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
-    // Two headers are joined by a comma: neither may count as the credential.
+    // Two headers are joined by a comma, and neither of them may count as the credential.
     ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
   ])('returns nothing for %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toBeUndefined();
   });
 
-  // The attack: a header that makes a pattern backtrack occupies the processor for seconds.
+  // The attack: a header on which a regular expression backtracks occupies the processor for seconds.
   it('parses a header that is built to slow it down in linear time', () => {
     const started = performance.now();
     for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])

@@ -7,8 +7,8 @@ const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text),
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
- * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of any code
- * that walks over the result. All of it is found in the bytes, before a value is created.
+ * The attack: megabytes of brackets, commas or names take seconds to parse and overflow the stack of any code that
+ * traverses the result. The parser finds the excess in the bytes, before it creates a value.
  */
 describe('the limits of a JSON text', () => {
   it.each([
@@ -56,7 +56,7 @@ describe('a JSON text within its limits', () => {
   it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
-        // The count in the bytes and the count in the value agree for every text without repeated members.
+        // If no member is repeated, the number of members in the bytes equals the number in the value.
         const value = JSON.parse(text) as unknown;
         expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });
       }),
@@ -80,7 +80,7 @@ describe('a JSON text within its limits', () => {
 });
 
 describe('a text of many escapes', () => {
-  // Four million escaped quotes in 8 MB held the process for 70 ms in the parser.
+  // Four million escaped quotes in 8 MB occupied the parser for 70 ms.
   it.each(['\\"', '\\n', '\\u0041'])('exceeds the values with more than 16 escapes %s for each of them', (escape) => {
     const limits = { depth: 4, values: 10 };
     expect(parseBounded(Buffer.from(`"${escape.repeat(160)}"`), limits).state).toBe('parsed');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { boundedMemo } from '../../src/lib/bounded-memo.ts';
 
-/** A memo that counts how often its function was called. */
+/** Creates a memo that counts the calls of its function. */
 function counted<Value>(max: number, compute: (key: number) => Value) {
   const calls: number[] = [];
   const remembered = boundedMemo(max, (key: number) => {
@@ -27,7 +27,7 @@ describe('boundedMemo', () => {
     expect(remembered('a', { suffix: '-1' })).toBe('a-1');
   });
 
-  // Requests choose many of the keys. Without a limit, they would fill the memory.
+  // Requests determine many of the keys. Without a limit, the keys would fill the memory.
   it('remembers no more keys than its limit', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 0; key < 100; key += 1) remembered(key);
@@ -37,7 +37,7 @@ describe('boundedMemo', () => {
     expect(calls).toContain(0);
   });
 
-  // A client that sends many keys must not cause other clients' keys to be computed repeatedly.
+  // A client that sends many keys must not cause the values of other clients' keys to be computed again and again.
   it('remembers a key in frequent use, however many others arrive', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 1; key < 100; key += 1) {

@@ -26,7 +26,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
-    // Too old to be distinguished, so refused although it never moved.
+    // This tag is too old to be known, so it is refused although it never moved.
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.current;
     for (const tag of ['a', 'c']) generations.move([tag]);
-    // b, which moved first, was forgotten; without a, nothing could be concluded.
+    // The tag b moved first and was forgotten. If a had been forgotten instead, no conclusion would be possible.
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { loadRoles } from '../../src/permissions/load-roles.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {
-  /** The access of each demo account to each operation: 1 allowed, 0 denied, o on own nodes. */
+  /** The access of each demo account to each operation: 1 allowed, 0 denied, o allowed on own nodes. */
   const TABLE = {
     //                 admin moderator alice bob guest
     upload: '10000',
@@ -167,8 +167,8 @@ describe('compilePermissions', () => {
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
-    // Attack: a credential that cannot be verified, such as an overlong one, must not delegate the decision to the
-    // upstream. Otherwise no request is refused and no private field is removed, although permissions are enforced.
+    // The attack: a credential that cannot be verified, such as an overlong one, must not leave the decision to the
+    // upstream. Otherwise, no request is refused and no private field is removed, although permissions are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

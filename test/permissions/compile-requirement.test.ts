@@ -5,7 +5,7 @@ import { requiresNothing, compileRequirement } from '../../src/permissions/compi
 import { decide } from '../../src/permissions/decide.ts';
 import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
 
-// All kinds have the same names, so that confusing a permission with a group of the same name would be noticed.
+// Terms of all kinds have the same names, so that the tests detect a permission that is mistaken for a group.
 const TERMS: readonly Term[] = ['a', 'b', 'c', 'd'].flatMap((name) => [
   { kind: 'permission', name },
   { kind: 'group', name },
@@ -26,7 +26,7 @@ const requirement = fc.letrec<{ node: Requirement }>((tie) => ({
   ),
 })).node;
 
-/** Evaluates the requirement directly. */
+/** Evaluates a requirement directly, without compiling it. */
 function meets(one: Requirement, held: readonly Term[], own: boolean): boolean {
   if ('all' in one) return one.all.every((part) => meets(part, held, own));
   if ('any' in one) return one.any.some((part) => meets(part, held, own));

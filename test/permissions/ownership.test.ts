@@ -54,7 +54,7 @@ describe('ownership', () => {
       await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
     });
 
-    // Anyone can claim a name. Without this guard each claim would cause a request to the upstream without a valid
+    // Any client can claim a name. Without this guard, each claim would cause an upstream request, even without a valid
     // credential.
     it('does not cause a lookup for an unverified caller', async () => {
       const asked: string[] = [];

@@ -11,7 +11,9 @@ export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.y
 const permission = (name: string): Requirement => ({ permission: name });
 const page = [permission('View answers in the question page'), permission('View the question page')];
 
-/** The requirements from the specification's table, by row; `unwikify` and others with the additions in rules.md. */
+/**
+ * The requirements in the rows of the specification's table. `unwikify` and some others are additions from rules.md.
+ */
 export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   upload: { any: [{ flag: 'admin' }, { flag: 'superuser' }] },
   job: undefined,

@@ -24,7 +24,7 @@ const clientGone = () => AbortSignal.abort();
 function dispatched(parts: FakeGatewayParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
   const made = gatewayWith(parts);
   const trace = traceWith();
-  // Returns a promise even if nothing is awaited.
+  // The function returns a promise even if nothing is awaited.
   const outcome = (async () => dispatch(made.gateway, arrivalWith(arrival), trace, gone))();
   return { ...made, trace, outcome };
 }

@@ -19,7 +19,7 @@ interface Explained {
   readonly disabledOperations?: readonly [string, string][];
 }
 
-/** Returns the lines as a record, joining the texts of lines with the same name. */
+/** Returns the lines as a record. The texts of lines with the same name are joined. */
 function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
   const { planned, parts, decoded, disabledOperations = [] } = given;
   const permissions = compilePermissions({

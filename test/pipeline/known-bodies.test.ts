@@ -22,7 +22,9 @@ describe('known responses', () => {
 
   const body = (id: string) => id.padEnd(6000, 'x');
 
-  /** A memory that stores a response immediately, as it does when the key occurs a second time. */
+  /**
+   * Creates a memory that stores a response immediately, as it usually does only when a key occurs for the second time.
+   */
   function createSeenAnswers(maxBytes?: number): KnownBodies {
     const known = createKnownBodies(maxBytes);
     return {

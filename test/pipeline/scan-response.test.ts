@@ -17,7 +17,7 @@ function operationOf(id: string) {
   return operation;
 }
 
-/** Scans a body as the response of an operation to a request with a query. */
+/** Scans a body as an operation's response to a request with this query. */
 function scanned(id: string, body: unknown, { query = '', status = 200, mediaType = 'application/json' } = {}) {
   const operation = operationOf(id);
   const { values } = contract.decodeParameters(operation, { rawParameters: { nodeId: '1', commentId: '1' } }, query);

@@ -28,7 +28,7 @@ describe('targets', () => {
     handle: createNext().handle,
   });
 
-  /** The targets of a contract with one list; counts the lookups. */
+  /** Creates the targets of a contract with one list, and counts the lookups. */
   function targetsWith({ planned = { cache: kept() }, decode = () => ({}), ...parts }: Parts = {}) {
     const plan = planWith(planned);
     const plans = new Map([[plan.operation.id, plan]]);
@@ -62,7 +62,7 @@ describe('targets', () => {
       targets.remember(text, target);
       return target;
     };
-    /** Whether a target is found without being decoded. */
+    /** Returns true if a target is found without being decoded. */
     const isKnown = (text: TargetText) => {
       const before = matched.length;
       const target = targets.resolve(text);
@@ -71,7 +71,7 @@ describe('targets', () => {
     return { targets, plan, plans, decoded, matched, remember, isKnown };
   }
 
-  /** The text of a request for things with this query. */
+  /** Returns the text of a request for things with this query. */
   function things(query?: string, more: Partial<TargetText> = {}): TargetText {
     const target = query === undefined ? THINGS : `${THINGS}?${query}`;
     return { method: 'GET', rawTarget: target, target, path: THINGS, query, ...more };
@@ -267,8 +267,8 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: if violations are only reported, targets with many of them are remembered with all their messages. A
-    // bound that counts only the target texts would let them take twenty times the memory that it allows.
+    // The attack: if violations are only reported, targets with many violations are remembered together with all
+    // messages. A limit that counts only the target texts would let them take twenty times the allowed memory.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],
@@ -321,7 +321,7 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: a query on which decoding throws. In observe mode, the upstream gets it unchanged.
+  // The attack: decoding throws on a query. In observe mode, the upstream gets the query unchanged.
   it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {
@@ -401,7 +401,7 @@ describe('admit', () => {
   });
 });
 
-// A path that Portico and the server behind it interpret differently would reach what no rule allows.
+// A path that Portico and the server behind it interpret differently could reach resources that no rule allows.
 describe('a raw target', () => {
   it.each([
     '/services/v2/../admin',

@@ -10,7 +10,7 @@ const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
 const SAMPLES = 20_000;
 
-/** How many of many random texts are considered harmless; the texts are always the same. */
+/** Returns the number of random texts that are considered harmless. The texts are the same in each run. */
 function missed(alphabet: string, size: number): number {
   const random = createSeededRandom(size);
   const ofAlphabet = alphabet.split('');
@@ -81,7 +81,7 @@ describe('names', () => {
   });
 });
 
-/** The names in a document, and the names in its one-word texts. */
+/** Returns the names in a document, and the names in its one-word texts. */
 function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'string' && /^[\w.-]+$/.test(value)) found.add(value);
   if (typeof value !== 'object' || value === null) return found;

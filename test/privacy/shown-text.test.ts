@@ -25,7 +25,7 @@ describe('text that may not be shown', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
-    // By their form alone: none of these texts is random.
+    // These texts are recognized by their form alone, because none of them is random.
     'eyJandthenaword',
     'sk_live_andthenawordofletters',
     'facade00-dead-beef-cafe-facadefacade',
@@ -59,19 +59,19 @@ describe('text that may not be shown', () => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // A client that can make a text long must not be able to make searching it slow: this would take a quarter of an
-  // hour.
+  // A client that can send a long text must not be able to make its search slow. Without the limit, this search would
+  // take a quarter of an hour.
   it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
   });
 });
 
 /*
- * The attack: a client, or a drifting server, puts a secret in place of a name and reads it in the ledger, a report or
- * a log. Two lists of prefixes once guarded different places and knew different keys, so that what one refused the
- * other revealed.
+ * The attack: a client or a drifting server sends a secret in place of a name, and the secret can be read in the
+ * ledger, a report or a log. Two lists of prefixes once guarded different places and contained different prefixes, so
+ * one place revealed what the other refused.
  *
- * These texts are detected by their prefix alone: none of them is random.
+ * These texts are detected only by their prefix, because none of them is random.
  */
 const KEYS = [
   'sk_andthenaword',

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 /** The repository's root. */
 export const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The text of a file in the repository. */
+/** Returns the text of a file in the repository. */
 export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** The lines of a Markdown text under a second-level heading, up to the next one. */
+/** Returns the lines of a Markdown text between a second-level heading and the next one. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, rest] = markdown.split(`\n## ${heading}\n`);
   if (rest === undefined) throw new Error(`there is no section "${heading}"`);
   return rest.split('\n## ')[0] ?? '';
 }
 
-/** The rows of every table in a Markdown text, keyed by its column headers; code marks are removed. */
+/** Returns the rows of every table in a Markdown text, keyed by the column headers. Code marks are removed. */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
   return blocks.map((block) => {
@@ -23,7 +23,7 @@ export function tablesOf(markdown: string): readonly (readonly Readonly<Record<s
   });
 }
 
-/** The rows of the table whose first column has this header. */
+/** Returns the rows of the table whose first column has this header. */
 export function tableBy(markdown: string, firstHeader: string): readonly Readonly<Record<string, string>>[] {
   const table = tablesOf(markdown).find(([row]) => row !== undefined && Object.keys(row)[0] === firstHeader);
   if (table === undefined) throw new Error(`there is no table that begins with "${firstHeader}"`);

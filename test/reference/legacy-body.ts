@@ -1,4 +1,4 @@
-/** A list in a body. Items are not optional, because a missing one fails the test that uses it. */
+/** A list in a body. Its items are not optional, because a test that uses a missing item fails. */
 export interface Items<Item> extends ReadonlyArray<Item> {
   readonly 0: Item;
   readonly 1: Item;
@@ -8,7 +8,9 @@ export interface Items<Item> extends ReadonlyArray<Item> {
   ): Found | undefined;
 }
 
-/** All fields that tests read from JSON bodies, in one type: only the test knows which shape it requested. */
+/**
+ * All fields that tests read from JSON bodies, in one type, because only the test knows the shape that it requested.
+ */
 export interface LegacyBody {
   readonly actionDate: string;
   readonly actions: Items<LegacyBody>;

@@ -12,7 +12,7 @@ export const anyBoolean: unknown = expect.any(Boolean);
 /** Matches any array. */
 export const anyList: unknown = expect.any(Array);
 
-/** Matches a string by a pattern. */
+/** Matches a string against a pattern. */
 export function textLike(pattern: RegExp): unknown {
   return expect.stringMatching(pattern);
 }

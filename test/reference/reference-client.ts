@@ -6,22 +6,22 @@ export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body, or undefined if it is not JSON. */
+  /** The parsed body. Undefined if the body is not JSON. */
   readonly json: LegacyBody;
-  /** The same, for a bare array. */
+  /** The parsed body of a response that is a bare array. */
   readonly items: Items<LegacyBody>;
-  /** Whether the body has the declared length. */
+  /** True if the body has the declared length. */
   readonly complete: boolean;
 }
 
 /** The options of a call. */
 export interface Call {
-  /** The name of the Basic credential, which is also the default password; null sends no credential. */
+  /** The name in the Basic credential, which is also the default password. Null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** Sent as JSON, or unchanged if it is a string. */
+  /** The body. A string is sent unchanged, and any other value is sent as JSON. */
   readonly body?: unknown;
 }
 
@@ -33,7 +33,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Creates a client of a reference server; paths are below its base path. */
+/** Creates a client for a reference server. Paths are relative to its base path. */
 export function clientOf(baseUrl: string): (path: string, call?: Call) => Promise<ReceivedResponse> {
   return (path, { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export function clientOf(baseUrl: string): (path: string, call?: Call) => Promis
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
         response.on('error', () => {
-          // Tests inspect truncated bodies, so they are not errors.
+          // Tests also inspect truncated bodies, so a truncated body is not an error.
         });
         response.on('close', () => {
           const text = Buffer.concat(parts).toString();

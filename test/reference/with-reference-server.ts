@@ -7,16 +7,16 @@ import {
 import type { Items, LegacyBody } from './legacy-body.ts';
 import { clientOf, type ReceivedResponse, type Call } from './reference-client.ts';
 
-/** The time of test clocks: an instant well after the seeded history. */
+/** The time of the test clocks: an instant well after the seeded history. */
 export const TEST_NOW = Date.UTC(2026, 4, 4, 10, 30, 15, 250);
 
 /** A reference server for the tests of one file. */
 export interface ReferenceHarness {
   readonly call: (path: string, call?: Call) => Promise<ReceivedResponse>;
   readonly server: () => ReferenceServer;
-  /** Sets the server's clock, epoch ms. */
+  /** Sets the server's clock, in epoch milliseconds. */
   readonly setNow: (at: number) => void;
-  /** Returns all questions, requested as admin in pages of 100. */
+  /** Returns all questions. They are requested as admin in pages of 100. */
   readonly questions: () => Promise<Items<LegacyBody>>;
 }
 

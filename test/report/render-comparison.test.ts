@@ -78,7 +78,7 @@ it.each(['table', 'markdown', 'html', 'sarif', 'junit'])(
   '%s distinguishes a side without requests from a side without the violation',
   (format) => {
     const text = rendered(format);
-    // listIdeas had no requests on the second side, listQuestions had.
+    // On the second side, listIdeas had no requests, but listQuestions had some.
     expect(text).toContain('5 % → not requested');
     expect(text).toContain('5 % → –');
   },

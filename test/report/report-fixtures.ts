@@ -6,7 +6,7 @@ import { type Report, type ReportScope, toReport } from '../../src/report/report
 /** The time of test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 
-/** A text with all characters that could break out of a format. */
+/** A text with all the characters that could end a quotation or start markup in some format. */
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
@@ -35,7 +35,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** A ledger entry in which all texts from requests and responses are hostile. */
+/** A ledger entry in which every text from a request or response is hostile. */
 export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
   entryWith({
     operation: HOSTILE,
@@ -49,7 +49,7 @@ export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
     ...parts,
   });
 
-/** Creates a snapshot with a hundred requests per operation of the entries. */
+/** Creates a snapshot in which every operation of the entries has a hundred requests. */
 export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
   const operations = [...new Set(entries.map(({ operation }) => operation))];
   return {
@@ -78,7 +78,7 @@ export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedVi
   ...parts,
 });
 
-/** Creates a report of a snapshot and a baseline. */
+/** Creates a report from a snapshot and a baseline. */
 export function reportOf(
   snapshot: LedgerSnapshot,
   accepted: readonly AcceptedViolation[] = [],
@@ -96,10 +96,10 @@ export function reportOf(
   });
 }
 
-/** The rendering options of tests. */
+/** The rendering options of the tests. */
 export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colors: false };
 
-/** A report with hostile violations of each state. */
+/** A report with a hostile violation in each state. */
 export const HOSTILE_REPORT: Report = reportOf(
   snapshotWith([
     hostileEntry(),

@@ -110,7 +110,7 @@ describe('the SARIF report', () => {
       expect(result.occurrenceCount).toBeGreaterThanOrEqual(1);
       for (const { physicalLocation } of result.locations) {
         expect(physicalLocation.region.startLine).toBeGreaterThanOrEqual(1);
-        // A relative reference: a first segment with a colon would be a scheme.
+        // This is a relative reference, in which a first segment with a colon would be a scheme.
         expect(physicalLocation.artifactLocation.uri).toMatch(/^(?!\/)(?:[\w.~!$&'()*+,;=@/-]|%[\dA-F]{2})+$/);
       }
     }

@@ -55,8 +55,7 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
 };
 
 /**
- * For each check, something that it would refuse, and whether a response shows that it was. For `responses`, the
- * upstream's response breaks the contract.
+ * For each check, a call that the check would refuse. For `responses`, the upstream's response violates the contract.
  */
 const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),
@@ -70,7 +69,7 @@ const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   undocumented: (gateway) => gateway.call('/services/v2/space.json'),
 };
 
-/** The checks that refuse their test case. */
+/** Returns the checks that refuse their call. */
 async function refusing(gateway: TestGateway): Promise<CheckName[]> {
   const found: CheckName[] = [];
   for (const check of CHECK_NAMES) {
@@ -91,7 +90,7 @@ describe('rules 1: the presets', () => {
   it.each(Object.entries(PRESETS))('%s refuses exactly what it enforces', async (mode, row) => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode } });
     const enforced = CHECK_NAMES.filter((check) => row[check] === 'enforce');
-    // A wrong password is only reported here, so the upstream refuses it.
+    // In these modes, Portico only reports a wrong password, but the upstream refuses it.
     expect(await refusing(gateway)).toEqual(enforced);
     await gateway.call(COMMENT, { headers: { 'X-Request-Id': `cached-in-${mode}` } });
     const again = await gateway.call('/services/v2/article.json').then(() => gateway.call('/services/v2/article.json'));

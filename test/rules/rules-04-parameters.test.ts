@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Sends the documented request of an operation with a query, as its permitted account. */
+/** Sends an operation's documented request with a query, from its permitted account. */
 function ask(id: string, query: string, one = gateway) {
   const operation = operationOf(id);
   const { method, body, allowed } = operation;
@@ -111,7 +111,7 @@ const KNOWN: Record<string, string[]> = {
   createComment: [],
 };
 const EVERY = [...new Set(Object.values(KNOWN).flat())];
-/** Parameters that are counted and never refused. */
+/** Parameters that are counted but never refused. */
 const REPORTED: Record<string, string[]> = {
   listArticles: ['sort=votes', ...PROJECTION],
   listActions: EVERY,

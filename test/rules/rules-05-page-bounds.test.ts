@@ -27,7 +27,7 @@ beforeEach(async () => {
   fake.requests.length = 0;
 });
 
-/** Every list reports its page count, and is valid whichever page was requested. */
+/** An upstream in which every list reports its page count and is valid for every requested page. */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   const body = answer.json;

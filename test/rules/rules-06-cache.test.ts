@@ -39,7 +39,7 @@ const stateOf = (answer: Answer) => answer.headers['cache-status'];
 const read = (target: string, user: string | null = 'alice', call: Call = {}) =>
   gateway.call(target, { ...call, user });
 
-/** Questions whose title is the number of the response. */
+/** Questions whose titles contain the number of the response. */
 function questionsTitled(title: string): FakeAnswer {
   const page = exampleOf('listQuestions');
   page.list[0]['title'] = title;
@@ -65,7 +65,7 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 
 const alike: FakeHandler = () => questionsTitled('for all');
 
-/** The number of upstream requests that two equal requests cause with this response. */
+/** Returns the number of upstream requests that two equal requests cause if the upstream sends this response. */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);
   fake.handler = () => answer;
@@ -386,7 +386,7 @@ describe('rules 6: writes purge', () => {
   };
   type ListName = keyof typeof lists;
 
-  /** Names of the lists that are no longer stored after the write. */
+  /** Returns the names of the lists that are no longer stored after the write. */
   async function goneAfter(write: () => Promise<unknown>, one = gateway): Promise<ListName[]> {
     for (const target of Object.values(lists)) await one.call(target);
     await write();

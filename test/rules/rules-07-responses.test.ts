@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** What the gateway records for a response of an operation. */
+/** Returns the gateway's record of a response from an operation. */
 async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
   const operation = operationOf(id);
   fake.handler = () => ({ status: operation.success, json });

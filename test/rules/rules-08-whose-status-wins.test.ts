@@ -22,7 +22,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ upstream: fake });
 });
 
-/** The client's response from getComment for this upstream response. */
+/** Returns the client's response from getComment for this upstream response. */
 async function through(answer: FakeAnswer, headers: Record<string, string> = {}) {
   fake.handler = () => answer;
   return gateway.call(COMMENT, { user: 'alice', headers });

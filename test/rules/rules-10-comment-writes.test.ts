@@ -15,7 +15,7 @@ const TO_MODERATORS = 'Send private comments to moderators';
 const TO_GROUPS = 'Send private comments to own groups';
 const USE = 'Use Private Comments';
 
-/** Comments by id: a public one, two with limited visibility, and replies to them. */
+/** Comments by id: a public comment, two comments with limited visibility, and replies to them. */
 const COMMENTS: Readonly<Record<string, object>> = {
   1: { id: 1, visibility: undefined },
   2: { id: 2, visibility: 'recipients', recipients: [{ id: 7, name: 'Champions', type: 'group' }] },
@@ -215,7 +215,7 @@ describe('rules 10: option names are configurable', () => {
     expect([await status('toTheBoss', 'mods'), await status('toTheBoss', 'groups')]).toEqual([201, 400]);
     expect([await status('toUs', 'groups'), await status('toUs', 'mods')]).toEqual([201, 400]);
     expect([await status('recipients', 'groups'), await status('recipients', 'mods')]).toEqual([201, 400]);
-    // The configured names replace the guessed ones.
+    // The configured names replace the guessed names.
     expect(await status('moderators', 'idle')).toBe(201);
   });
   it('an unknown meaning is a configuration error at startup', async () => {

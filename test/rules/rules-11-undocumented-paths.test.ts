@@ -46,7 +46,7 @@ const naming = () =>
 
 const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
 
-/** The requests that the upstream received, exactly as written. */
+/** Returns the requests that the upstream received, exactly as they were written. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
 
 describe('rules 11: requests that undocumented.allow names pass at the `enforce` level', () => {

@@ -16,7 +16,10 @@ function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limi
 
 const compare = (schema: JsonSchema, text: string) => comparisonFor(schema)(Buffer.from(text));
 
-/** Texts that the schema accepts and the scanner proves, that it rejects, and that it accepts without a proof. */
+/**
+ * A schema and texts: those that the schema accepts and the scanner proves valid, those that the schema rejects, and
+ * those that the schema accepts but the scanner cannot prove valid.
+ */
 interface Case {
   readonly schema: JsonSchema;
   readonly valid?: readonly string[];
@@ -53,7 +56,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   numbers: [
     { schema: { type: 'integer', minimum: 0 }, valid: ['0', '-0', '9'], invalid: ['-1'] },
     { schema: { type: 'integer', maximum: 100 }, valid: ['100'], invalid: ['101', '18446744073709551615'] },
-    // The limits of 64-bit integers are rounded to doubles, in the contract as in the body.
+    // The limits of 64-bit integers are rounded to doubles, both in the contract and in the body.
     {
       schema: { type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 },
       valid: ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993'],
@@ -103,10 +106,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
       invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
     },
-    // A name with an escape may be any name.
+    // A name with an escape can stand for any name.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
-    // The parser takes the last of equal names; another parser may take the first one.
+    // The parser uses the last of several equal names, but another parser may use the first one.
     {
       schema: pair,
       closer: ['{"a":1,"a":2}', '{"a":1,"b":"x","b":"y"}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'],
@@ -301,8 +304,8 @@ describe('the scanner', () => {
     for (const text of ['12345678', '12', '1']) expect(compareNumber(Buffer.from(text))).toBe('both valid');
   });
 
-  // The parser replaces such bytes, so that two different texts become the same: a filter before the parser and the client
-  // behind it may see different names.
+  // The parser replaces these bytes, so two different names can become equal. A filter in front of the parser and the
+  // client behind it may then see different names.
   it.each([
     ['an overlong form', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
@@ -320,7 +323,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true)(nested(60))).toBe('both valid');
     expect(comparisonFor(true)(nested(61))).toBe('closer');
     expect(comparisonFor(true)(nested(65))).toBe('both invalid');
-    // The stack of the module is not the limit.
+    // The stack of the module does not limit the nesting.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
     const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
@@ -340,7 +343,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true, [], limits)(list(90))).toBe('both valid');
     expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
     expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
-    // White space counts too.
+    // White space also counts as values.
     const spaced = Buffer.from(`[${'1,'.repeat(60)}${' '.repeat(2900)}1]`);
     expect(comparisonFor(true, [], limits)(spaced)).toBe('both invalid');
     expect(comparisonFor(true, [], { ...limits, values: 200 })(spaced)).toBe('both valid');
@@ -391,7 +394,7 @@ describe('the scanner', () => {
     expect(compareBody(body(40))).toBe('closer');
   });
 
-  // The search in a parsed body ends after 5000 undocumented members, so that it does not find the later ones.
+  // The search in a parsed body ends after 5000 undocumented members and does not find any later ones.
   it('looks closer at more undocumented members than the search examines', () => {
     const compareBody = comparisonFor({ type: 'array', items: pair });
     const list = (count: number) => [...Array.from({ length: count }, () => ({ a: 1, x: 1, y: 1 })), { a: 1, z: 1 }];
@@ -416,11 +419,11 @@ describe('the scanner', () => {
       list: [{}, { b: 'ü' }],
     });
     expect(excerpt('{"a":null,"list":[]}')).toEqual({ a: null, list: [] });
-    // No schema describes it, so that nothing is known about it.
+    // No schema describes this member, so the scan cannot prove anything about it.
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
-  // An excerpt that is written past its end would overwrite the tables, which decide what is valid.
+  // If an excerpt were written past its end, it would overwrite the tables, which determine what is valid.
   it.each([
     ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
     ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],
@@ -456,7 +459,7 @@ describe('the scanner', () => {
   it('never accepts a mutated body that the validator does not accept, and finds the same in the others', () => {
     const { wrong, valid, closer } = fuzzScanner({ count: 20_000, seed: 20_261_122 });
     expect(wrong.map(({ name, what, body }) => `${name} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
-    // The fuzzer has something to compare.
+    // These numbers show that the fuzzer compared enough results.
     expect(valid).toBeGreaterThan(3_000);
     expect(closer).toBeGreaterThan(400);
   }, 180_000);

@@ -18,7 +18,7 @@ import { until } from '../builders/until.ts';
  */
 
 const MARK = 'leak7';
-/** Roles for a user who has every role and every group and whose name is marked. Each password equals its name. */
+/** The marked name of a user who has every role and every group. The password equals the name. */
 const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';

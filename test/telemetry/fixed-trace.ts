@@ -1,6 +1,6 @@
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 
-/** A finished request for a list, with the members that a test overrides. */
+/** Creates the trace of a finished request for a list; a test overrides its members. */
 export function finishedTrace(more: Partial<Trace> = {}): Trace {
   return {
     ...createTrace({

@@ -10,7 +10,7 @@ import { finishedTrace } from './fixed-trace.ts';
 describe('the access log file', () => {
   const TEMPLATE = '/services/v2/question.json';
 
-  /** The text that the log writes for finished requests. */
+  /** Returns the text that the log writes for finished requests. */
   function textOf(traces: readonly Trace[], options: Partial<AccessLogOptions> = {}): string {
     let text = '';
     const log = createAccessLog({
@@ -27,7 +27,7 @@ describe('the access log file', () => {
 
   type Line = Record<string, unknown>;
 
-  /** Its lines; each must be valid JSON. */
+  /** Returns the log's lines, each of which must be valid JSON. */
   const linesOf = (...given: Parameters<typeof textOf>): Line[] =>
     textOf(...given)
       .split('\n')
@@ -151,7 +151,7 @@ describe('the access log file', () => {
       expect(first).toMatch(/^[0-9a-f]{12}$/);
       expect(second).toBe(first);
       expect(other).not.toBe(first);
-      // Another process has another key, so that names cannot be looked up in a table.
+      // Each process has its own key, so that names cannot be looked up in a precomputed table.
       expect(linesOf(traces)[0]?.['caller']).not.toBe(first);
       const named = linesOf(traces, { principalNames: true });
       expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
@@ -198,7 +198,7 @@ describe('the access log file', () => {
     });
   });
 
-  /** The members of a line, in their order, as an operator may rely on them (docs/operations.md). */
+  /** The members of a line in their order, on which operators may rely (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {

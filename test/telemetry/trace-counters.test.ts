@@ -8,7 +8,8 @@ const upstream = (shape: string, status?: number) => ({ status, shape, seconds: 
 
 const refused = { level: 'enforce', outcome: 'refused' } as const;
 
-// A request that is wrong in every way, and one without a response. Add what a new counter reads.
+// Traces of a request that is wrong in every way, and of a request without a response. If a new counter reads another
+// member, add it here.
 const TRACES = [
   finishedTrace({
     status: 502,

@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
- * The attack: an upstream (or a proxy in front of it) sends interim responses, requested or not. undici breaks the
- * connection at `100 Continue`, which loses the response to an upload that was executed; a flood of them takes endless
- * time.
+ * The attack: an upstream, or a proxy in front of it, sends interim responses that may be unrequested. undici closes
+ * the connection when it receives `100 Continue`, so the response to an upload that was carried out is lost. A flood of
+ * interim responses occupies the gateway endlessly.
  */
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nHTTP/1.1 100 Not a head';
 
-/** A stream that replaces a socket, and the bytes passed to its reader. */
+/** Creates a stream that replaces a socket, and records the bytes that its reader receives. */
 function received() {
   const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() });
   let error: Error | undefined;

@@ -136,7 +136,7 @@ describe('a buffered response', () => {
           body: Buffer.from('none'),
           attempts: 1,
         });
-        // undici waits for a turn of the event loop before it reuses a connection.
+        // undici waits for one turn of the event loop before it reuses a connection.
         await setImmediate();
       }
       expect(server.accepted()).toBe(1);
@@ -150,7 +150,7 @@ describe('a buffered response', () => {
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  // Each layer multiplies the size of a small body, and only the last one is limited by the client's bound.
+  // Each coding can multiply the size of a small body, and the client's limit applies only to the last one.
   it('with more than two content codings is not decoded', async () => {
     const bytes = gzipSync(gzipSync(gzipSync('hello')));
     const server = await startRawServer((request) =>
@@ -292,7 +292,7 @@ describe('a transparent response', () => {
       end: () => undefined,
     });
     const { socket } = await isRead;
-    // The last byte arrives long after the reader's last pause would have been too long.
+    // The last byte arrives late. The reader's last pause would have been too long by then.
     setTimeout(() => socket.write('x'), 150);
     expect(await endOf(body)).toBeUndefined();
     expect(received).toBe(bytes.length + 1);
@@ -307,7 +307,7 @@ describe('a transparent response', () => {
   });
 });
 
-/** The number of undici clients in memory. */
+/** Returns the number of undici clients in memory. */
 const clients = () => Number(queryObjects(Client));
 
 describe('a connection', () => {
@@ -386,7 +386,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Thousands of writes an hour would otherwise each leave a client in memory for the life of the process.
+  // Otherwise, thousands of writes an hour would each leave a client in memory until the process ends.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     [
@@ -512,7 +512,7 @@ describe('an exchange fails', () => {
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
     const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
-    // Connecting takes a turn of the event loop; everything before it does not.
+    // Connecting takes a turn of the event loop, but everything before it takes none.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
@@ -545,7 +545,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // A signal may serve many exchanges, each of which would leave a listener behind.
+  // One signal can serve many exchanges. Otherwise, each of them would leave a listener behind.
   it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
@@ -574,7 +574,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // Every waiting request found a free stream, and the one before it may take the last.
+  // Every waiting request found a free stream before it began to wait, but the request before it can take the last one.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);
@@ -603,7 +603,7 @@ describe("a client's streams", () => {
     streamOf(body).destroy();
   });
 
-  // A client that uses all of its streams must not fill the queue in which others wait.
+  // A client that uses all of its streams must not fill the queue in which other clients wait.
   it('refuse another request before it waits for a slot', async () => {
     const server = await startRawServer(
       ({ head: asked, socket }) => void (asked.includes('/a.json') && socket.write(head)),

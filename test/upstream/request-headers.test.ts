@@ -87,7 +87,7 @@ describe('the headers of a forwarded request', () => {
   };
   const own = named();
 
-  // Long names are not remembered, and must not pass for that reason.
+  // Long names are not cached. They must be removed all the same.
   it.each([`X-Forwarded-${'a'.repeat(60)}: 1`, `pRoXy-${'a'.repeat(60)}: 1`, 'KEEP-ALIVE: 5', 'hOsT: evil'])(
     'never contain %s, in any spelling and at any length',
     (field) => {

@@ -37,7 +37,7 @@ describe('a limiter', () => {
     expect(limit.tryAcquire()).toBeUndefined();
     const next = limit.acquire();
     release?.();
-    // The place is the waiting one's already.
+    // The place already belongs to the waiting task.
     expect(limit.tryAcquire()).toBeUndefined();
     (await next)();
     expect(limit.tryAcquire()).toBeTypeOf('function');

@@ -153,7 +153,7 @@ describe('portico learn --against the reference server', async () => {
     const content = listed(questions.json).flatMap(({ title, slug, body }) => [title, slug, body]);
     const values = [...personal, ...content].filter((value): value is string => (value ?? '').length > 4);
     expect(values.length).toBeGreaterThan(300);
-    // Some accounts have the same name as a field of the contract.
+    // Some accounts have the same name as a field in the contract.
     const words = new Set(['moderator', 'superuser']);
     const all = `${text}\n${ran.out}\n${ran.err}`;
     expect(values.filter((value) => !words.has(value) && all.includes(value))).toEqual([]);
@@ -265,7 +265,7 @@ describe('portico learn', () => {
     const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       requested.push(path);
-      // One success, because a server without any counts as a wrong URL.
+      // One response succeeds, because a server without any success counts as a wrong URL.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };

@@ -107,7 +107,7 @@ describe('portico report', () => {
     });
     expect(compared.out).toMatch(/New \(1\)[\s\S]*Gone \(1\)/);
     expect((await portico(['report', '--compare', '1.0', '1.0', '--fail-on', 'new'])).code).toBe(0);
-    // A release and a folder may have the same name.
+    // A release and a folder can have the same name.
     mkdirSync(join(folder, '1.0'));
     expect((await portico(['report', '--compare', '1.0', '1.0'])).code).toBe(0);
     const unknown = await portico(['report', '--compare', '1.0', '1.9']);
@@ -206,7 +206,7 @@ describe('portico check --against', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('1 distinct violation of missing');
-    // The ledger was in memory, so there is nothing left to report.
+    // The ledger was in memory, so there is nothing to report.
     expect(out).not.toContain('portico report');
   });
 

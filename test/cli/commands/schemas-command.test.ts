@@ -73,7 +73,7 @@ describe('portico schemas', () => {
     expect((await schemas('--output', output, '--check')).err).toMatch(/^stale .*resources\/idea\.schema\.json$/m);
   });
 
-  // Somebody may name a folder with files of their own, even in folders of the same names.
+  // A user might pass a folder that contains other files, even in subfolders with the same names.
   it('leaves all files alone that it has not generated', async () => {
     const output = tempFolder();
     const own = ['resources/notes.schema.json', 'resources/logo.png', 'operations/deploy.sh', 'readme.md'];

@@ -23,7 +23,7 @@ import { StartFault } from '../../../src/model/fault.ts';
 import { document } from '../sample.ts';
 
 const contractSource = readSource(contractFolder());
-// A small document, because nearly every test parses it more than once.
+// The document is small because nearly every test parses it more than once.
 const source = {
   text: 'openapi: 3.1.0\ninfo:\n  title: small\n  # a comment\n  version: 1.0.0\n',
   extensions: '{ "type": "object" }',
@@ -43,7 +43,7 @@ function newFolder(): string {
 
 const filesIn = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
 
-/** Replaces the only stored document with a different one that has a correct checksum. */
+/** Replaces the only stored document with a different one whose checksum is correct. */
 function plant(folder: string): void {
   const [file = ''] = filesIn(folder);
   const other = newFolder();
@@ -148,8 +148,9 @@ describe('a parsed document', () => {
   });
 });
 
-// The attack: the cached document decides which checks the gateway makes. Another user of the same machine creates the
-// files in a shared folder before Portico does, or changes the files that Portico stored. The checksum is not a secret.
+// The attack: the cached document determines the checks of the gateway. Another user of the same machine creates the
+// files in a shared folder before Portico does, or changes the files that Portico has stored. The checksum is not a
+// secret.
 describe('a parsed document that another user may have written', () => {
   const stored = () => {
     const folder = newFolder();

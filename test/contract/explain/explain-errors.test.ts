@@ -17,11 +17,11 @@ const SETTINGS = { allowUnionTypes: true, ownProperties: true, validateSchema: f
 
 const explanationOf = openExplanations(files, { ...SETTINGS, strict: true, schemas: [...files.values()] });
 
-/** The explanation of one schema that refers to no other. */
+/** Compiles the explanation of one schema that does not refer to other schemas. */
 const explanationOfOne = (schema: SchemaObject) =>
   openExplanations(new Map([['one.json', schema]]), { ...SETTINGS, strict: false })('one.json');
 
-/** Ajv's errors with its own keywords, in the form of an explanation. */
+/** Returns Ajv's errors, including those for its own keywords, in the form of an explanation. */
 function ajvOf(schemas: ReadonlyMap<string, SchemaObject>) {
   const options = { strict: true, allowUnionTypes: true, ownProperties: true, validateSchema: false, meta: false };
   const ajv = new Ajv2020({ ...options, allErrors: true, verbose: true, schemas: [...schemas.values()] });
@@ -51,7 +51,7 @@ const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1
 
 const JUNK: readonly unknown[] = [null, true, false, '', 'text', -1, -0, 0, 1.5, 2 ** 60, [], {}, [[]], { a: 1 }];
 
-/** A value that mostly conforms to a schema. */
+/** Generates values that mostly conform to a schema. */
 function valueFor(random: SeededRandom, schema: SchemaOrBoolean, file: string): unknown {
   if (typeof schema === 'boolean' || random.chance(0.06)) return random.pick(JUNK);
   const of = (part: SchemaOrBoolean) => valueFor(random, part, file);
@@ -86,7 +86,7 @@ describe('the explanation of errors', () => {
         if (expected.length === 0) continue;
         const explained = explain(value);
         const reported = expected.map(textOf);
-        // For a choice, only the errors of the intended alternative.
+        // For alternatives, only the errors of the intended alternative are reported.
         const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
         const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
         expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
@@ -98,8 +98,8 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword))).toEqual([]);
   });
 
-  // Ledgers and baselines of teams identify violations by these texts. A change to the contract may change rows here; a
-  // change to the code may not.
+  // These texts identify violations in the ledgers and baselines of teams. A change to the contract may change rows
+  // here, but a change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
@@ -196,7 +196,7 @@ describe('the explanation of errors', () => {
     ]);
   });
 
-  // The attack: a field name that contains someone's address, which would be stored in the ledger.
+  // The attack: a field name contains a person's address and would be stored in the ledger.
   it('does not repeat a name that may be personal', () => {
     const closed = explanationOfOne({ type: 'object', additionalProperties: false });
     expect(closed({ 'ann@example.com': 1 }).map(({ at }) => at)).toEqual(['/?']);
@@ -225,14 +225,16 @@ describe('the explanation of errors', () => {
   });
 });
 
-/** An error in one line. */
+/** Formats an error in one line. */
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
-/** The errors of an operation's example after the value at a place was replaced, or removed if none is given. */
+/**
+ * The errors of an operation's example after the value at a place was replaced. Without a value, the place was removed.
+ */
 interface RecordedErrors {
   readonly file: string;
   readonly operation: string;
-  /** The number of copies of the first item that form the list. */
+  /** The number of copies of the first item in the list. */
   readonly copies?: number;
   readonly at: string;
   readonly value?: unknown;
@@ -260,7 +262,7 @@ const KNOWN = new Set(
   ),
 );
 
-/** The keywords of a schema and its subschemas. */
+/** Returns the keywords of a schema and its subschemas. */
 function keywordsIn(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, allOf = [], anyOf = [], properties = {} } = schema;
@@ -268,7 +270,7 @@ function keywordsIn(schema: SchemaOrBoolean): string[] {
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
 
-/** A value that counts reads of its members or elements. */
+/** Returns a value that counts reads of its members or elements. */
 function counted<T extends object>(value: T) {
   const count = { read: 0 };
   const get = (target: T, key: string | symbol): unknown => {
@@ -278,7 +280,7 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a sender can send more invalid members and elements than anyone wants reported.
+// The attacks: a client or an upstream can send more invalid members and elements than anyone wants to see reported.
 describe('the work of an explanation', () => {
   it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));

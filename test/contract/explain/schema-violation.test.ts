@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bent, contract, example, judge, operation } from '../sample.ts';
 
-/** The violations of a response, in the short form `keyword at`. */
+/** Returns the violations of a response in the short form `keyword at`. */
 function told(...asked: Parameters<typeof judge>): string[] {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map(({ keyword, at }) => `${keyword} ${at}`);
@@ -150,7 +150,7 @@ describe('undocumented fields', () => {
   });
 });
 
-/** The description of the observed value for a violation of a response. */
+/** Returns the description of the observed value for a violation of a response. */
 const found = (...asked: Parameters<typeof judge>) => judge(...asked).violations.map((violation) => violation.found);
 
 describe('the observed value of a violation', () => {

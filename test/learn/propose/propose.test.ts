@@ -16,7 +16,7 @@ const SECRETS = [
 const secret = fc.constantFrom(...SECRETS);
 const fieldName = fc.constantFrom('alpha', 'betaCount', 'gamma_ray', 'deltaDate', 'isOpen', 'kind', 'epsilon');
 
-/** Values of all types, with secrets in them and as keys of maps. */
+/** Values of all types. They contain secrets, which are also used as keys of maps. */
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
@@ -32,7 +32,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** Returns members of a question that are added to, or replace, those of the example. */
+/** Generates members of a question that are added to the members of the example or replace them. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),

@@ -143,7 +143,7 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Names, places and descriptions come from requests. A client that invents a new one for each request could otherwise
+  // Names, places and descriptions come from requests. Otherwise, a client that invents new ones for each request could
   // fill the memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
@@ -158,7 +158,7 @@ describe('the ledger', () => {
       }
       await ledger.flush();
     });
-    // Storing all of them would take 13 MB.
+    // If all of them were stored, they would take 13 MB.
     expect(held).toBeLessThan(8_000_000);
     expect(await entriesOf(ledger)).not.toEqual([]);
   });
@@ -194,7 +194,7 @@ describe('the ledger', () => {
   });
 });
 
-/** Returns the hours and requests that the store receives for requests at these times. */
+/** Returns the hours and requests that the store receives if requests arrive at these times. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

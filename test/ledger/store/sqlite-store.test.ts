@@ -49,7 +49,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   dropped: 0,
 });
 
-/** Writes more than a MiB, each entry in its own hour or all in the same one. */
+/** Writes more than one MiB. The entries are all in one hour, or each is in a separate hour. */
 async function overfill(path: string, hourOf: (index: number) => number, maxBytes = MIB) {
   const store = openSqliteStore(path, { ...LIMITS, maxBytes });
   let dropped = 0;
@@ -103,7 +103,7 @@ describe('a full disk', () => {
   it('loses only the batch that could not be written', async () => {
     const store = openSqliteStore(nextFile(), LIMITS);
     for (const hour of TEN) await store.write(batchAt(hour, [entryOf(`f${hour}`, hour)]));
-    // The file is far below its own limit, and a small change would still fit.
+    // The file is far below its own limit, and the file system could still store a small change.
     const { exec } = DatabaseSync.prototype;
     let full = true;
     vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
@@ -138,7 +138,7 @@ describe('data older than the retention period', () => {
     await store.close();
   });
 
-  // Each deployment has a new release name. A file that kept all of them would grow without limit.
+  // Each deployment has a new release name. If all names were stored, the file would grow without limit.
   it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
@@ -183,7 +183,7 @@ describe('a file that is removed while the store is open', () => {
     await store.close();
     const kept = new DatabaseSync(path, { readOnly: true });
     expect(kept.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    // The new file has the same caller key, so that counts continue.
+    // The new file has the same caller key, so the counts of callers continue.
     expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
     kept.close();
   });
@@ -217,7 +217,7 @@ describe('a file that is removed while the store is open', () => {
   });
 });
 
-/** Moves the file of a store with content. Its companion files stay in place, as with `mv`. */
+/** Moves a file that a store has written. Its companion files stay in place, as with `mv`. */
 const moved = async (after: (store: LedgerStore) => Promise<unknown>) => {
   const [path, archive] = [nextFile(), nextFile()];
   const store = openSqliteStore(path, LIMITS);
@@ -256,7 +256,7 @@ describe('a file that is moved while the store is open', () => {
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // Two gateways: each detects the move on its own.
+    // There are two gateways, and each detects the move on its own.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);

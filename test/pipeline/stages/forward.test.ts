@@ -64,7 +64,7 @@ function forwarding(
   return { send, sent, looked, demoted };
 }
 
-/** Bodies that the test upstream compresses begin with a star. */
+/** The test upstream compresses bodies that begin with a star. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
 const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
@@ -72,7 +72,7 @@ const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
 describe('forward', () => {
-  // The attack: an upstream error whose message cannot be read without throwing.
+  // The attack: an upstream error whose message cannot be read without an exception.
   it('forwards an error that it cannot read if everything is forwarded unchanged', async () => {
     const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
     const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
@@ -146,8 +146,8 @@ describe('forward', () => {
 });
 
 /*
- * The attack: a client sends a host, request id, trace or address of its own choosing with a request for a page that
- * will be stored. If the upstream copies one of them into the page, every later client reads it.
+ * The attack: a client requests a page that will be stored, and sends a host, request id, trace or address of its
+ * choice. If the upstream copies one of these values into the page, every later client reads it.
  */
 describe('forward for an operation with stored responses', () => {
   const arrival = arrivalWith({
@@ -212,7 +212,7 @@ describe('forward for an operation with stored responses', () => {
 
 /*
  * The attack: pages are shared because the operator states that the upstream sends all callers the same response, and
- * they are fetched with callers' own credentials. If an upstream copies the credential into the page, every later
+ * they are fetched with the callers' own credentials. If an upstream copies the credential into the page, every later
  * reader of that page gets it.
  */
 describe("forward for a shared page fetched with a caller's credential", () => {

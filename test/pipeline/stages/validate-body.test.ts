@@ -183,7 +183,8 @@ describe('validate-body in observe mode', () => {
     expect(trace.requests).toEqual({ level: 'report', outcome: 'skipped', reason: 'size' });
   });
 
-  // undici destroys the body of a request that fails. The client's connection must survive this to carry the response.
+  // undici destroys the body of a request that fails. The client's connection must survive this, because it carries the
+  // response.
   it("leaves the client's request open if the forwarded body is destroyed", async () => {
     const { send, next } = validating(observe);
     const arrival = large();
@@ -205,8 +206,8 @@ describe('validate-body in observe mode', () => {
 });
 
 /*
- * The attack: of two members with the same name, the check reads one, and the upstream, which gets the unchanged bytes,
- * may read the other: another list of users to erase, another visibility.
+ * The attack: a body contains two members with the same name. The check reads one of them, but the upstream gets the
+ * unchanged bytes and may read the other one, which names different users to erase or a different visibility.
  */
 describe('a body with a duplicate member', () => {
   it.each([
@@ -239,7 +240,7 @@ describe('a body with a duplicate member', () => {
   );
 });
 
-/* The attack: a small body that takes long to parse, or that a check cannot walk. */
+/* The attack: a small body takes long to parse, or a check cannot traverse it. */
 describe('a body beyond the limits of JSON', () => {
   it.each([
     ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],

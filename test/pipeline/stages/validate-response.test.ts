@@ -26,7 +26,7 @@ const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: []
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
-/** A page with one node, whose author can be learned. */
+/** A page with one node. Its author can be learned. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
@@ -78,7 +78,7 @@ function validating(
   return { judged, learned, run };
 }
 
-/** The violations recorded for an error response, as `check keyword`. */
+/** Returns the violations recorded for an error response, as `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;
@@ -127,7 +127,7 @@ describe('validate-response', () => {
       learn: (nodeId: string, author: string) => void learned.push([nodeId, author]),
       scan: (): typeof found | 'closer' | undefined => found,
     };
-    // Not JSON: nothing else reads these bytes.
+    // The body is not JSON, but only the scan reads these bytes.
     const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
     const exchange = exchangeWith();
     expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), NODES) });
@@ -203,7 +203,7 @@ describe('validate-response', () => {
       const { answer, trace } = run();
       expect((await answer).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
-      // Including the same bytes again, which are not checked a second time.
+      // The violations are also reported for equal bytes, which are not checked a second time.
       expect(trace.violations).toEqual(reported);
     }
     expect(learned).toHaveLength(4);
@@ -227,7 +227,7 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
-  // A client that breaks a rule in each request could otherwise hide upstream failures from the ledger.
+  // Otherwise, a client that breaks a rule in each request could hide upstream failures from the ledger.
   it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
@@ -272,7 +272,7 @@ describe('validate-response', () => {
 });
 
 /*
- * The attack: a response so deep, or with so many values, that parsing it blocks all requests, or that walking it
+ * The attack: a response is so deep, or has so many values, that parsing it blocks all requests or that traversing it
  * overflows the stack.
  */
 describe('a response beyond the limits of JSON', () => {
@@ -365,7 +365,7 @@ describe('validate-response in observe mode', () => {
 });
 
 describe('a repetition of the same bytes', () => {
-  /** Validates several responses in sequence; counts the checks. */
+  /** Validates several responses in sequence and counts the checks. */
   function repeating(parts: PlannedParts = {}) {
     const judged: unknown[] = [];
     const learned: unknown[] = [];
@@ -400,7 +400,7 @@ describe('a repetition of the same bytes', () => {
     const first = await ask(answered(named));
     await ask(answered(named));
     const second = await ask(answered(named));
-    // The first response of a list is not remembered yet.
+    // The first response of a list has not been remembered yet.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
     expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });

@@ -15,7 +15,7 @@ const fieldsOf = (request: RawRequest | undefined) => request?.head.split('\r\n'
 const get = (path: string, ...fields: string[]) => [`GET ${path} HTTP/1.1`, 'Host: public.example', ...fields, '', ''];
 const closing = (path: string, ...fields: string[]) => get(path, 'Connection: close', ...fields);
 
-/** The two ways to forward: a request without a body, and one with a body, which the proxy library sends. */
+/** The two ways to forward a request: without a body, and with a body that the proxy library sends. */
 const WAYS = [
   ['without a body', (...fields: string[]) => get('/a', ...fields)],
   [
@@ -40,8 +40,8 @@ describe('a forwarded request', () => {
     expect(server.requests[0]?.body).toBe(big);
   });
 
-  // The library's path filter normalizes the path that it checks but forwards another one; a URL parser would see
-  // another host.
+  // The library's path filter checks a normalized path but forwards the original one. A URL parser would find another
+  // host in it.
   it.each(['//evil.example/x', '/\\evil.example/x', '/a//b/./c;d?e=//f', '//', '/a|b"<>`{}^%zz', '/x?y=\\..\\z'])(
     'keeps the path %s as a path on the one upstream',
     async (path) => {
@@ -62,7 +62,7 @@ describe('a forwarded request', () => {
     expect(server.requests).toEqual([]);
   });
 
-  // With `Expect` the library calls no request hook at all, and its body helper hangs.
+  // With `Expect`, the library does not call any request hook, and its body helper hangs.
   it('loses its Expect header, and its body still arrives', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
@@ -419,7 +419,8 @@ describe('a persistent connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4); decoded as UTF-8, they could not be written again.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If they were decoded as UTF-8, they could not be
+  // written again.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
     'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {
@@ -439,7 +440,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
   ])('breaks the client’s connection if it is cut short and its length is %s', async (kind, rest) => {
     const server = await startRawServer((request) => {
       request.socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${rest}`);
-      // Without a length, the end of the connection ends the body, so only a reset shows that it broke.
+      // Without a length, the body ends when the connection ends, so only a reset shows that the body is incomplete.
       const isReset = kind === 'not declared';
       setImmediateTwice(() => (isReset ? request.socket.resetAndDestroy() : request.socket.end()));
     });
@@ -460,7 +461,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     const gateway = await startGateway(server.origin, {
       onResponse(response) {
         const write = response.write.bind(response) as (part: Buffer) => boolean;
-        // A client that does not read yet: everything after the first part waits in memory.
+        // This client does not read yet, so everything after the first part waits in memory.
         response.write = ((part: Buffer) => {
           write(part);
           passing.resolve(response);
@@ -483,7 +484,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
 });
 
 describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
-  // The library would respond with 504 and a text that names the host.
+  // The library would respond with 504 and a text that contains the host name.
   it('ends with `refused` if the upstream is not listening, before anything is written', async () => {
     const server = await startRawServer(ok);
     await server.close();

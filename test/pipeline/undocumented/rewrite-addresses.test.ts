@@ -12,7 +12,7 @@ const services = {
   publicAddress: () => 'https://qa.example',
 };
 
-/** The reply to a text of which half has arrived, and its body as the upstream sends it. */
+/** Returns the reply to a text of which half has arrived, and the body as the upstream sends it. */
 async function replied(stage: typeof rewriteAddresses) {
   const { body: sent, source } = openBody();
   const reply: Reply = { status: 200, headers: [['Content-Type', 'text/plain']], body: sent };
@@ -28,7 +28,7 @@ describe.each([
   ['rewritten', rewriteAddresses],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
-  // A client that gets half of it with a proper end takes that half for the whole.
+  // If a client receives half of a body followed by a normal end, it mistakes that half for the whole.
   it('is broken for its reader when it breaks', async () => {
     const { sent, body } = await replied(stage);
     sent.finish(new UpstreamFailure('truncated'));

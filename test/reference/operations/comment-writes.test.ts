@@ -7,7 +7,7 @@ const { call, server, questions } = withReferenceServer();
 let questionId = 0;
 
 beforeAll(async () => {
-  // A question by another user, so that none of the callers is the original poster.
+  // The question belongs to another user, so that none of the callers is the original poster.
   const all = await questions();
   questionId = all.find(({ author, commentIds }) => author.id > 5 && commentIds.length === 0).id;
 });
@@ -85,7 +85,7 @@ describe('adding a comment', () => {
     for (const visibility of ['recipients', 'moderators', 'originalPoster']) {
       expect((await post('bob', { body: 'x', visibility })).json.error).toMatch(/permission/);
     }
-    // This user has Use Private Comments, but may send to moderators only.
+    // This user has Use Private Comments, but may send only to moderators.
     const limited = (await call('/user.json?sort=oldest&pageSize=60')).json.list.find(({ id }) => id === 9).username;
     expect((await post(limited, { body: 'x', visibility: 'moderators' })).status).toBe(201);
     expect((await post(limited, { body: 'x', visibility: 'originalPoster' })).status).toBe(400);

@@ -10,7 +10,10 @@ describe('operation 6, the question list', () => {
 
   const list = async (query: string): Promise<Items<LegacyBody>> => (await call(`/question.json?${query}`)).json.list;
 
-  /** Returns a count of the first questions in a sort order. Only the undocumented route of one question shows it. */
+  /**
+   * Returns a count for the first questions in a sort order. Only the undocumented route for a single question shows
+   * it.
+   */
   const shown = async (sort: string, field: string): Promise<number[]> => {
     const items = await list(`sort=${sort}&pageSize=40`);
     const singles = await Promise.all(items.map(({ id }) => call(`/question/${id}.json?includeOnly=${field}`)));

@@ -16,7 +16,7 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { callerNamed } from '../../builders/exchange.ts';
 import { upstreamAt } from './settings.ts';
 
-/** The options of a test. */
+/** The options of a test gateway. */
 export interface GatewayChoice {
   readonly options?: Partial<UpstreamOptions>;
   readonly basePath?: string;
@@ -30,22 +30,22 @@ export interface GatewayChoice {
 
 /** The outcome of a request. */
 export interface Passed extends Pick<Trace, 'upstream' | 'bytes' | 'legacyAddress'> {
-  /** The kind of transport failure, from `upstream.shape` or the thrown error. */
+  /** The kind of transport failure, taken from `upstream.shape` or from the thrown error. */
   readonly failure: string | undefined;
-  /** Whether the client received its complete response. */
+  /** True if the client received its complete response. */
   readonly whole: boolean;
 }
 
-/** A server that passes every request to the plan for undocumented paths and writes its reply. */
+/** A server that passes every request to the plan for undocumented paths and writes the plan's reply. */
 export interface TestGateway {
   readonly port: number;
   readonly origin: string;
   stats(): UpstreamStats;
-  /** The outcome of each request, in the order in which the responses closed. */
+  /** The outcomes of the requests, in the order in which the responses closed. */
   readonly results: Passed[];
 }
 
-/** Starts the server; failures are written as `<kind>` with status 502. */
+/** Starts the server. Failures are written as `<kind>` with status 502. */
 export async function startGateway(origin: string, choice: GatewayChoice = {}): Promise<TestGateway> {
   const { basePath = '', transparent = false, rewriteUrls = false, authorization } = choice;
   const options = { ...UPSTREAM_DEFAULTS, ...choice.options };
@@ -115,7 +115,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   return gateway;
 }
 
-/** An arrival as the edge reads it, with a fixed identity. */
+/** Creates an arrival as the gateway reads it, with a fixed identity. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   const target = request.url ?? '/';
   const [path = '/'] = target.split('?');

@@ -4,10 +4,10 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 
 /** A request as received on a raw socket. */
 export interface RawRequest {
-  /** Request line and headers, as written. */
+  /** The request line and the headers, as written. */
   readonly head: string;
   readonly body: string;
-  /** The number of its connection, counted from 1. */
+  /** The number of the connection, counted from 1. */
   readonly connection: number;
   /** The number of the request on its connection, counted from 1. */
   readonly turn: number;
@@ -24,7 +24,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Starts a raw server; calls `answer` when a request's head and declared body have arrived. */
+/** Starts a raw server. It calls `answer` when a request's head and declared body have arrived. */
 export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -77,7 +77,7 @@ function takeMessage(text: string): { head: string; body: string; rest: string }
   const head = text.slice(0, end);
   const from = end + 4;
   if (/^transfer-encoding:\s*chunked/im.test(head)) {
-    // Including the preceding line break, because a chunk may itself end in a 0 and an empty line.
+    // The search includes the preceding line break, because a chunk can itself end with a 0 and an empty line.
     const last = text.indexOf('\r\n0\r\n\r\n', from - 2);
     return last < 0 ? undefined : { head, body: text.slice(from, last + 2), rest: text.slice(last + 7) };
   }
