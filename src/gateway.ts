@@ -31,7 +31,7 @@ import { bytesTo, createLineBatch } from './telemetry/logs.ts';
  */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Loads and compiles a contract. Several gateways can share one contract, because a gateway does not change it. */
+  /** Loads and compiles a contract. Several gateways can share a contract, because a gateway does not change it. */
   readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;

@@ -42,7 +42,7 @@ interface PorticoOptions {
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;
-  // An application that has no roles file of its own uses Portico's default roles file.
+  // If an application does not have its own roles file, Portico's default roles file is used.
   const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...config.roles };
   const settings = loadSettings({ env, cwd, given: { ...config, roles } });
   if (settings.embedded)

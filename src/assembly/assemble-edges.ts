@@ -32,7 +32,7 @@ interface EdgeState {
   readonly readiness: () => Readiness;
 }
 
-/** Creates the apps of the public side and the admin side, with their servers. */
+/** Creates the apps and the servers of the public side and the admin side. */
 export function assembleEdges(
   settings: Settings,
   start: Start,

@@ -40,7 +40,7 @@ export interface AssemblyParts {
   readonly random: () => number;
 }
 
-/** The services of one gateway. They exist until the gateway is closed. */
+/** The services of a gateway. They exist until the gateway is closed. */
 export interface Services {
   readonly logger: Logger;
   readonly upstream: Upstream;

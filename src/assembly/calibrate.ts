@@ -7,8 +7,8 @@ import { refusesByIdentity } from './create-authenticator.ts';
 export interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
-   * True if an operation refuses callers because of their identity. The gateway is then not ready until the verifier
-   * works.
+   * True if an operation refuses callers because of their identity. In that case, the gateway is not ready until the
+   * verifier works.
    */
   needed?: boolean;
 }

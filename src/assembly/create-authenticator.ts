@@ -38,7 +38,7 @@ function probeOf(upstream: Upstream, target: string) {
   };
 }
 
-/** Returns true if refusals depend on the caller's identity. Credentials must then be verified. */
+/** Returns true if refusals depend on the caller's identity, so that credentials must be verified. */
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);

@@ -28,7 +28,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // The next request tries again, because the files may be readable by then.
+      // If loading failed, the next request tries again.
       handler = undefined;
       throw error;
     });

@@ -18,7 +18,7 @@ export interface Learning {
   close(): void;
 }
 
-/** The data with which learning starts: the enforced contract and the stored observations. */
+/** The data that learning starts with: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;

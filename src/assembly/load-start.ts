@@ -33,7 +33,7 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
 }
 
-/** The inputs of the startup, apart from the settings. */
+/** The sources that the startup reads in addition to the settings. */
 interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
@@ -57,7 +57,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   };
   const contract = attempt(() => load(settings.contract));
   const shadow = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
-  // The ids of operations are checked here, because their places in the configuration are known here.
+  // The ids of operations are checked here, because their places in the configuration are known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
   if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));

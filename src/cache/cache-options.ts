@@ -8,7 +8,7 @@ export interface Freshness {
   /** The number of seconds for which a page is served without a request to the upstream. */
   readonly freshSeconds: number;
   /**
-   * The number of seconds after the end of freshness during which the page is served while a new one is fetched (RFC 5861, 3).
+   * The number of seconds after freshness ends for which the page is served while a new one is fetched (RFC 5861, 3).
    */
   readonly staleWhileRevalidateSeconds: number;
   /**
@@ -30,8 +30,8 @@ export interface CacheOptions extends Freshness {
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size: one number for all lists, or one per operation id. If it is set, requests without
-   * `pageSize` share stored pages with requests for that size.
+   * The upstream's default page size. It is a number for all lists, or a number for each operation id. If it is set,
+   * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
@@ -120,12 +120,12 @@ export const cacheOptionsSchema = {
 };
 
 /**
- * The callers that share a stored page: only one caller, all callers with the same permissions, or all callers (rules,
+ * The callers that share a stored page: a single caller, all callers with the same permissions, or all callers (rules,
  * 6).
  */
 export type Audience = 'caller' | 'permissions' | 'public';
 
-/** The cache configuration of one operation, without defaults. */
+/** The cache configuration of an operation, without defaults. */
 export interface OperationCacheConfig extends Partial<Freshness> {
   readonly enabled?: boolean;
   readonly audience?: Audience;
@@ -134,7 +134,7 @@ export interface OperationCacheConfig extends Partial<Freshness> {
   readonly assumeImpersonal?: boolean;
 }
 
-/** The effective cache options of one operation. */
+/** The effective cache options of an operation. */
 export interface OperationCacheOptions extends Freshness {
   readonly enabled: boolean;
   readonly audience: Audience;

@@ -80,13 +80,13 @@ function upstreamForbids({ headers, options, receivedAt }: StoreCandidate): bool
   return freshnessFor(headers, options, receivedAt).freshSeconds <= 0;
 }
 
-/** The maximum duration that the upstream's headers can set, in seconds. It is one day. */
+/** The longest duration that the upstream's headers can set, in seconds. This is one day. */
 const MAX_SECONDS = 86_400;
 
 /**
- * Returns how long a response may be used. By default, the configured durations apply. If `respectUpstream` is set,
- * durations in the upstream's headers replace them (RFC 9111, 4.2; RFC 5861), and the `Age` header shortens the
- * upstream's lifetime.
+ * Returns how long a response may be used. By default, the configured durations apply. If `respectUpstream` is set and
+ * the upstream's headers contain durations, these apply instead (RFC 9111, 4.2; RFC 5861). The freshness is then
+ * reduced by the `Age` header.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -100,7 +100,7 @@ export function freshnessFor(
     directiveSeconds(directives, 's-maxage') ??
     directiveSeconds(directives, 'max-age') ??
     expiresSeconds(headers, receivedAt);
-  // For a shared cache, s-maxage implies proxy-revalidate (RFC 9111, 5.2.2.10).
+  // In a shared cache, s-maxage also means proxy-revalidate (RFC 9111, 5.2.2.10).
   const mustRevalidate = ['must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
   const stale = (name: string, configured: number) =>
     mustRevalidate ? 0 : Math.min(directiveSeconds(directives, name) ?? configured, MAX_SECONDS);

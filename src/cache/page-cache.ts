@@ -40,7 +40,7 @@ interface Entry {
   readonly order: number;
 }
 
-/** The size from which bodies are compressed, in bytes. Smaller bodies fit into one or two packets anyway. */
+/** The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets without compression. */
 const MIN_GZIP_BYTES = 1024;
 
 /** The cache of list pages. */
@@ -60,8 +60,8 @@ export interface PageCache {
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
   /**
-   * Removes all pages that have one of the tags and invalidates their fills in progress. Returns the number of removed
-   * pages.
+   * Removes all pages that have one of the tags. Fills in progress for such pages are invalidated. Returns the number
+   * of removed pages.
    */
   purge(tags: readonly string[]): number;
   purgeAll(): number;

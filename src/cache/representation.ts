@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 
-/** Returns the strong entity tag of a body: 132 bits of its SHA-256, quoted (RFC 9110, 8.8.3). */
+/**
+ * Returns the strong entity tag of a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes (RFC 9110,
+ * 8.8.3).
+ */
 export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }
 
 /**
- * Returns the strong entity tag of a body's gzip form, given the entity tag of the plain form. The two forms are
+ * Returns the strong entity tag of a body's gzip form. `etag` is the entity tag of the plain form. The two forms are
  * different representations (RFC 9110, 8.8.3.3).
  */
 export function gzipEtag(etag: string): string {

@@ -1,11 +1,11 @@
 import type { ItemsAt } from '../model/operation.ts';
 
 /**
- * Returns the tag of one resource. Ids above 2^53 are rounded in the same way as by `JSON.parse`. Two resources may
- * therefore share a tag, but a purge never misses a page.
+ * Returns the tag of a resource. Ids above 2^53 are rounded, as they are by `JSON.parse`. As a result, two resources
+ * can share a tag, but a purge never misses a page.
  */
 export function tagOf(kind: string, id: string | number): string {
-  // For a safe integer, no rounding is needed.
+  // A safe integer does not need rounding.
   if (typeof id === 'number' && id >= 0 && Number.isSafeInteger(id)) return `${kind}:${id}`;
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
@@ -23,8 +23,8 @@ function kindOf(tag: string): string | undefined {
 }
 
 /**
- * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`. If a parameter is missing, the
- * tag becomes the wildcard of its kind.
+ * Returns the tags that result from inserting path parameters into the contract's tag templates, such as
+ * `node:{nodeId}`. If a parameter is missing, the tag is the wildcard of its kind.
  */
 export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
   return templates.map((template) => {
@@ -42,9 +42,9 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. A
- * page that has too many items, or an item with an unknown id, gets the wildcard of the kind instead. Every purge of
- * that kind affects the wildcard.
+ * Returns the tags of the items on a page, such as `node:5`. A write to one of these items then purges the page. If the
+ * page has too many items, or an item with an unknown id, the wildcard of the kind is returned instead. Every purge of
+ * this kind also purges pages with the wildcard.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);

@@ -49,9 +49,9 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration. The flags of the command line take precedence. `more` maps additional flags of the command
- * to the configuration keys that they set. Throws a StartFault with all configuration errors, including those of the
- * contract and the roles file.
+ * Loads the configuration. Flags on the command line take precedence. `more` maps additional flags of the command to
+ * configuration keys. Throws a StartFault with all configuration errors, including errors in the contract and the roles
+ * file.
  */
 export async function settingsFrom(
   line: CommandLine,

@@ -97,7 +97,7 @@ function faultLines(found: readonly Fault[]): string[] {
   ];
 }
 
-/** Returns the help text of the program. It has one line for each command. */
+/** Returns the help text of the program, with one line for each command. */
 function programHelp(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
@@ -111,7 +111,7 @@ function programHelp(commands: readonly Command[], version: string): string {
   ].join('\n');
 }
 
-/** Returns the help text of one command. */
+/** Returns the help text of a command. */
 function commandHelp(command: Command): string {
   const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this help.' }];
   const rows = flags.map((flag) => ({

@@ -9,7 +9,7 @@ export const RECIPIENTS = 'recipients';
 
 /**
  * The defaults. Three private options exist, but only one of their names was observed. The other two names are guesses.
- * That `recipients` addresses groups of the sender is also an assumption.
+ * It is also assumed that `recipients` stands for groups of the sender.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },

@@ -1,6 +1,6 @@
 import { createNameMatcher } from './member-name.ts';
 
-/** A range of bytes to remove. It contains a member and one adjacent comma. */
+/** A range of bytes to remove. The range contains a member and one adjacent comma. */
 interface Cut {
   readonly from: number;
   readonly to: number;
@@ -16,7 +16,10 @@ interface FoundMembers {
 /** An object or an array whose end has not been read yet. */
 interface Frame {
   readonly isObject: boolean;
-  /** True if an earlier member of this object remains. A later member is then cut together with the comma before it. */
+  /**
+   * True if an earlier member of this object is not removed. A later member is then cut together with the comma before
+   * it.
+   */
   keeps: boolean;
   /** The index of the comma before the current member. */
   commaAt: number;

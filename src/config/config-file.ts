@@ -26,8 +26,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
 /**
- * Returns the path of the configuration file. `PORTICO_CONFIG` takes precedence. Otherwise it is `config/portico.yaml`
- * in the working folder if that file exists, or else the one in this package.
+ * Returns the path of the configuration file. This is the path in `PORTICO_CONFIG`, if it is set. Otherwise, it is
+ * `config/portico.yaml` in the working folder, or in this package if the working folder does not contain the file.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
@@ -109,10 +109,7 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/**
- * Returns the message of a YAML error without the text that the message quotes, because that text may be part of a
- * password.
- */
+/** Returns the message of a YAML error without the text that it quotes. That text may be part of a password. */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;

@@ -57,8 +57,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// Only names similar to a known name are reported, because platforms set variables with the same prefix. Kubernetes,
-// for example, sets PORTICO_SERVICE_HOST.
+// Only variables whose names resemble a known name are reported. Platforms also set variables with these prefixes.
+// Kubernetes, for example, sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {

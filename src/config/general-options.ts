@@ -27,7 +27,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** The JSON Schema of the levels of all checks. It is used for the global levels and for one operation's levels. */
+/** The JSON Schema of the levels of checks. It is used both globally and for single operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Overrides of the mode: off, report or enforce.',
@@ -35,7 +35,7 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** The JSON Schema of the style of error responses. It is used for the global style and for one operation's style. */
+/** The JSON Schema of the style of error responses. It is used both globally and for single operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
@@ -115,8 +115,8 @@ export interface ListenOptions {
   /** The maximum total number of members and elements in a JSON body. */
   readonly maxJsonValues: number;
   /**
-   * How long the process still accepts requests after SIGTERM, in seconds. It already reports that it is not ready, so
-   * that load balancers can notice.
+   * How long the process still accepts requests after SIGTERM, in seconds. During this time, it reports that it is not
+   * ready, so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;
   /** How long requests in flight may take to finish after that, in seconds. */

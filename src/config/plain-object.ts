@@ -3,7 +3,7 @@ import { keysOf, pointerTo } from '../lib/json-pointer.ts';
 /** An object in parsed YAML or JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Returns true if a value is an object, and neither an array nor null. */
+/** Returns true if a value is an object, but not an array or null. */
 export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -15,7 +15,7 @@ import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
-/** The settings of one operation that override the global settings. */
+/** The settings that override the global settings for one operation. */
 export interface OperationSettings {
   readonly checks?: Partial<Checks>;
   readonly errors?: ErrorStyle;
@@ -43,7 +43,7 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** An empty string, or a path that starts with a slash and does not end with one. */
+  /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
   /** The scheme and host that clients use. If undefined, the scheme and host of each request are used. */
   readonly publicOrigin: string | undefined;

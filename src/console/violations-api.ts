@@ -186,7 +186,7 @@ export interface ViolationFilter {
 /** The filter value that stands for undocumented paths. */
 const UNDOCUMENTED = 'undocumented';
 
-/** For each filter and each of its values, the number of rows that have this value and match all other filters. */
+/** The number of rows for each value of each filter. These rows have the value and match all other filters. */
 type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';

@@ -28,7 +28,7 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. It does not compile the schemas, which
+ * Returns the contract's operations for commands that do not check messages. The schemas are not compiled, because this
  * takes most of the time in {@link loadContract}. Throws a StartFault with all configuration errors in the document and
  * its overlays.
  */

@@ -73,7 +73,7 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/** The response to removing a favorite is the `favorited` action, which is canceled. */
+/** The response to removing a favorite contains the canceled `favorited` action. */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
@@ -81,7 +81,7 @@ const unfavoriteResult: SemanticRule = {
   check: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
 };
 
-/** The response to removing the wiki mark is the `wikified` action, which is canceled. */
+/** The response to removing the wiki mark contains the canceled `wikified` action. */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
@@ -202,7 +202,8 @@ function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: 
 const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
 
 /**
- * A finding of a semantic rule. It consists of a JSON pointer and a sentence that contains no values from the response.
+ * A finding of a semantic rule. It consists of a JSON pointer and a sentence. The sentence contains no values from the
+ * response.
  */
 interface Finding {
   readonly at: string;

@@ -23,7 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind. If many items in a list have the same problem, this is one violation. */
+/** Returns the first violation of each kind. The same problem in many items of a list counts as one violation. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();

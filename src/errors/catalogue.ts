@@ -1,4 +1,4 @@
-/** The status and the title (RFC 9457) of one kind of error reply. */
+/** The status and the title (RFC 9457) of an error reply. */
 interface ErrorEntry {
   readonly status: number;
   readonly title: string;

@@ -44,8 +44,8 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and its parents with access for this user only. It creates one folder at a time. Node's recursive
- * option never returns under `/proc`, and it reports the wrong folder on a read-only file system.
+ * Creates a folder and its parents. Only this user can access them. The folders are created one at a time, because
+ * Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;

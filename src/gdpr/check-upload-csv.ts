@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
 
-/** The limits on one upload. */
+/** The limits on an upload. */
 interface CsvLimits {
   readonly maxRows: number;
   /** The approximate maximum size of a row in bytes. Defaults to 10,000. */
@@ -118,8 +118,8 @@ const FORMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns the error in a header row, or undefined if the row is valid. It is valid if it contains one of the columns,
- * or `userId` and `username` in either order.
+ * Returns the error in a header row, or undefined if the row is valid. A valid row contains one of the columns, or
+ * `userId` and `username` in either order.
  */
 function headerError(
   header: readonly string[],

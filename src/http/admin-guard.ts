@@ -24,8 +24,8 @@ export interface AdminGuardOptions {
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long the address of a successful operator is remembered. Other clients behind the same proxy then cannot lock out
- * the operator.
+ * How long the address of an operator with the correct token is remembered. During this time, wrong tokens from other
+ * clients behind the same proxy cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 

@@ -25,8 +25,8 @@ export interface ArrivalOptions {
 }
 
 /**
- * Returns the request id for logs and responses. This is the id that the client sent if it is safe to log, and
- * otherwise a new one.
+ * Returns the request id for logs and responses. If the id that the client sent is safe to log, this id is returned.
+ * Otherwise, a new id is created.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomId();
@@ -63,8 +63,8 @@ export class HttpArrival implements Arrival {
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read at once, because a closed socket no longer has an address, and the request may
-   * still be in progress after the client has disconnected.
+   * The client's address. It is read immediately, because a closed socket no longer has an address, and work may
+   * continue after the client has disconnected.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
@@ -189,7 +189,7 @@ function withoutBasePath(target: string, basePath: string): string {
   });
 }
 
-/** The request headers that the gateway itself reads. A repeated header is joined into one value (RFC 9110 §5.3). */
+/** The request headers that the gateway reads. Repeated headers are joined into one value (RFC 9110 §5.3). */
 interface RequestHeaders {
   authorization: string | undefined;
   ifNoneMatch: string | undefined;

@@ -163,7 +163,8 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line. It may also contain blank lines, so the parser decides where it ends.
+    // A chunked body ends with a blank line, but it can also contain blank lines. For this reason, the parser decides
+    // where the body ends.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -216,8 +217,8 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. They can share it, because each chunk is parsed before the next one is
- * read, and because the parser copies the bytes of bodies.
+ * The buffer into which all connections read. A single buffer is enough, because each chunk is parsed before the next
+ * one is read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 

@@ -55,8 +55,8 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     // The gateway refuses requests without a Host header itself. Node would send an empty 400 response that is not
     // counted.
     requireHostHeader: false,
-    // With this option, the stream of a request without a body has already ended. Reading such a stream to its end
-    // would take time.
+    // With this option, the stream of a request without a body has already ended, so nothing needs to read it to the
+    // end.
     optimizeEmptyRequests: true,
   });
   return { server, connections: attachConnections(server, app, options) };

@@ -18,9 +18,9 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the refusal of a request line, or undefined if the line is valid. The line is in `bytes`, from the index
- * `from` to the index `to` of its LF. The function reads the bytes directly, so that no string is created for each
- * line.
+ * Returns the refusal of a request line, or undefined if the line is valid. The line starts at the index `from` of
+ * `bytes`, and its LF is at the index `to`. The function reads the bytes directly, so that no string is created for
+ * each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy. Node would end the connection without a response.
@@ -66,8 +66,8 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// A name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). An empty host is allowed,
-// because the target may not have a host.
+// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). It is empty if the
+// target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Returns the refusal of a request head that Node's parser has accepted, or undefined if the head is valid. */

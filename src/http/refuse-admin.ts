@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 
-// This text is shown only if a token is configured. Otherwise, the browser does not ask for one.
+// This text is shown only if a token is configured. Without a configured token, the browser does not ask for a
+// password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Reload this page to enter them.</p>';

@@ -99,8 +99,8 @@ interface ReplyContext {
 }
 
 /**
- * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, the reply is a 304. The
- * reply to a HEAD request has no body.
+ * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The response to
+ * a HEAD request has no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
@@ -125,7 +125,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     res.end();
     return 0;
   }
-  // The response to a HEAD request may not indicate the length of the body.
+  // The length of the body may be unknown in the response to a HEAD request.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
@@ -151,7 +151,7 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/** Adds headers to a flat list. It does not use destructuring, which would be slower. */
+/** Adds headers to a flat list. Destructuring each pair would be slower. */
 function addHeaders(flat: string[], headers: HeaderPairs): void {
   for (let at = 0; at < headers.length; at += 1) {
     const header = headers[at];

@@ -56,7 +56,7 @@ export function openReports(
 }
 
 /**
- * Reads the baseline that `--baseline` names, or otherwise the configured baseline. The configured file may not exist
+ * Reads the baseline that `--baseline` names. Without this flag, reads the configured baseline, which may not exist
  * yet.
  */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
@@ -94,7 +94,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON. An SQLite database starts with the name of its format instead. */
+/** Returns true if a file starts like JSON text. An SQLite database starts with the name of its format. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
@@ -109,7 +109,7 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
+/** Writes one line to standard error with the reasons why a report failed. Returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);

@@ -3,8 +3,8 @@ import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
 /**
- * The command `portico plan` prints the stages of each operation on one line, and those of undocumented paths on
- * another.
+ * The command `portico plan` prints the stages of each operation, one line per operation, and a line for undocumented
+ * paths.
  */
 export const planCommand: Command = {
   name: 'plan',

@@ -134,9 +134,7 @@ function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   };
 }
 
-/**
- * Shows one violation in detail. The violation is found by its fingerprint or by a unique prefix of the fingerprint.
- */
+/** Shows a single violation in detail. It is identified by its fingerprint or by a unique prefix of the fingerprint. */
 async function showFinding(
   fingerprint: string,
   request: ReportRequest,

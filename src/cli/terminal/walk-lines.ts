@@ -22,8 +22,8 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
     ),
     ...walked.flatMap(({ operation, requests: sent, statuses }) => {
       const refused = [...statuses].filter(([status]) => status !== 200);
-      // Some requests are expected to fail, such as those for pages past the end. For this reason, only operations that
-      // never succeeded are listed.
+      // Some requests are expected to fail, such as requests for pages past the end. For this reason, only operations
+      // that never succeeded are listed.
       return statuses.has(200) || refused.length === 0
         ? []
         : [

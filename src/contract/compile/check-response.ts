@@ -139,8 +139,8 @@ const MAX_SEGMENTS = 64;
 const MAX_EXAMINED = 20_000;
 
 /**
- * Returns pointers to the fields of items that `includeOnly` did not request. If several items have such a field, it is
- * reported only for the first of them. At most `max` pointers are returned.
+ * Returns pointers to the fields of items that `includeOnly` did not request. If several items have the same field,
+ * only the first occurrence is reported. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];

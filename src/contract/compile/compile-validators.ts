@@ -57,7 +57,7 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head), successes };
 }
 
-/** The checks for the responses with one status. */
+/** The checks for responses with a given status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
 }
@@ -123,7 +123,7 @@ export interface OperationValidators {
   readonly successes: readonly SuccessSchema[];
 }
 
-/** The paths of the schemas for one successful status. */
+/** The paths of the schemas for a successful status. */
 interface SuccessSchema {
   readonly status: number;
   readonly files: Readonly<Record<ResponseVariant, string>>;
@@ -168,8 +168,8 @@ export function toSchemaCheck(
     const unknown = shape === undefined ? [] : findUnknownFields(shape, value, max);
     if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
-    // A client must see every item that it has to fix. For a server, the same error in every item of a list is only one
-    // violation.
+    // A client must see every item that it has to fix. In a server's response, the same error in every item counts as
+    // one violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

@@ -95,8 +95,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the schema that a schema refers to, if it consists only of a reference. Such a response then
- * shares the validator of the resource.
+ * Returns the path of the referenced schema if a schema consists only of a reference. Otherwise, returns the schema's
+ * own path. Responses with the same resource thus share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

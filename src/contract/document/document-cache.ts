@@ -26,9 +26,10 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, but reading a stored result
- * takes only two milliseconds. For this reason, the result is stored in `folder`, if there is one. If the folder cannot
- * be used, the startup just takes longer. Throws a StartFault with all errors in the syntax and the vendor extensions.
+ * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, while reading a stored result
+ * takes only two milliseconds. For this reason, the result is stored in `folder`, if there is such a folder. If the
+ * folder cannot be used, startup takes longer but still works. Throws a StartFault with all errors in the syntax and
+ * the vendor extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);

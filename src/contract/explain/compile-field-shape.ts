@@ -113,7 +113,7 @@ function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
   return items.length === 0 ? 'open' : items;
 }
 
-/** Returns true if a schema is the one that the generator writes for `false`. */
+/** Returns true if a schema has the form that the generator writes for `false`. */
 function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }

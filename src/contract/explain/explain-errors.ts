@@ -118,9 +118,9 @@ const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own keywords when a value is explained. They accept the same values as Ajv's
- * own. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the errors
- * of the intended alternative.
+ * Returns the keywords that replace Ajv's own keywords when a value is explained. They accept the same values as the
+ * originals. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the
+ * errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -220,7 +220,8 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
 /**
- * Replaces the name of a member in the paths of errors. The sender chose the name, and some names must not be repeated.
+ * Replaces the name of a member in the paths of errors, because the sender chose the name. Some names must not appear
+ * in messages.
  */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;

@@ -23,9 +23,8 @@ const MAX_EXAMINED = 5000;
 const NONE: readonly UnknownField[] = [];
 
 /**
- * Returns the fields in a value that the contract does not document, at every level that the contract describes. A
- * field that occurs in many items of a list is reported only for the first of these items. At most `max` fields are
- * returned.
+ * Returns the fields in a value that the contract does not document, at every level that the contract describes. If a
+ * field occurs in many items of a list, only the first occurrence is reported. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
   // Nearly all responses have no unknown fields. This check is faster, because it does not record paths.

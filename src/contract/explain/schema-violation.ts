@@ -148,7 +148,7 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
   };
 }
 
-/** The errors and the unknown fields of a value, with only one entry for each cause. */
+/** The errors and the unknown fields in a value, with only one entry for each cause. */
 interface Causes {
   readonly errors: readonly SchemaError[];
   readonly unknown: readonly UnknownField[];

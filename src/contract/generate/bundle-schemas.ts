@@ -6,9 +6,9 @@ export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
  * Combines the generated schemas into files for human readers. There is one file for each resource and one for each
- * operation. Each file is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its
- * own `$id`, and its references are relative to this `$id`. Returns the contents of the files in a fixed order. The
- * keys are paths relative to the schema folder.
+ * operation. Each file is a compound document (JSON Schema 2020-12, section 9.3). Every schema below `$defs` has its
+ * own `$id`, and references in the schema are relative to this `$id`. Returns the contents of the files by their paths
+ * relative to the schema folder, in a fixed order.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();

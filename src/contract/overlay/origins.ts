@@ -16,14 +16,14 @@ export interface Origins {
   of(document: unknown, pointer: string): Origin | undefined;
   /**
    * Returns the origin of the change that is closest to a JSON pointer, either inside or around its value. If there is
-   * none, the origin of the last removal is returned.
+   * no such change, the origin of the last removal is returned.
    */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
 /**
- * Creates an empty record. Objects are identified by reference, because removing an element changes the indices of
- * others.
+ * Creates a record without any entries. Objects are identified by reference, because removing an element changes the
+ * indices of other elements.
  */
 export function createOrigins(): Origins {
   const written = new Map<object, Origin>();

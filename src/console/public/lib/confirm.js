@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /**
- * A dialog that is open while it is rendered. Escape and Cancel close it. The focus then returns to the element that
- * had it before.
+ * A dialog that is open while it is rendered. Escape and Cancel close the dialog, and the focus returns to the element
+ * that had it before.
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports that the dialog was closed only later. Another dialog may already be open by then.
+  // The browser reports only later that the dialog was closed. By then, another dialog may already be open.
   const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>

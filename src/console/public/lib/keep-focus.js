@@ -1,9 +1,9 @@
 import { useEffect, useRef } from './html.js';
 
 /**
- * Handles the focus when new data makes the focused element disappear, for example a button in a removed row. The focus
- * then moves to the page's content instead of the top of the page. Returns a function that must be called after each
- * action.
+ * Keeps keyboard users in place when new data removes the focused element, for example a button in a removed row. In
+ * that case, the focus moves to the page's content instead of the top of the page. Returns a function that must be
+ * called after each action.
  */
 export function useKeptFocus(data) {
   const acted = useRef(false);

@@ -75,7 +75,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
   );
 }
 
-/** A list of a schema's fields. Each field can be expanded by one level at a time. */
+/** A list of a schema's fields. Fields can be expanded one level at a time. */
 export function Schema({ schema, schemas }) {
   const at = resolved(schema, schemas);
   const options = at.anyOf ?? at.oneOf ?? [];
