@@ -9,10 +9,12 @@ import { UnsupportedSchema } from '../scanner/unsupported-schema.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /** A response that a scan has proved valid. */
-interface ScannedResponse {
+export interface ScannedResponse {
   /** The body, reduced to the members that later steps read. */
   readonly json: unknown;
   readonly findings: ResponseFindings;
+  /** False if the body has no absolute address. */
+  readonly hasAddress: boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
     if (scanner === undefined || bytes.length === 0) return undefined;
     const scanned = scanner.scan(bytes);
     if (scanned === undefined) return 'closer';
-    const { excerpt: json, undocumented } = scanned;
+    const { excerpt: json, undocumented, hasAddress } = scanned;
     const findings = contract.checkResponse(operation, parameters, {
       status,
       mediaType,
@@ -65,7 +67,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       scanned: { undocumented },
     });
     // Describing any other violation requires the whole body.
-    return findings.verdict === 'valid' ? { json, findings } : 'closer';
+    return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';
   };
 }
 

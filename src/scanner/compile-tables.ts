@@ -176,8 +176,9 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, required }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // JSON writes such names with escapes, which the scanner does not decode. `__proto__` cannot be set as a member.
-    if (/["\\\p{Cc}]/u.test(name) || name === '__proto__')
+    // JSON writes some of these names with escapes, which the scanner does not decode. It does not search documented names
+    // for addresses. `__proto__` cannot be set as a member.
+    if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
     view.setUint32(key + layout.KEY_LENGTH, text.length, true);

@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
@@ -18,6 +18,8 @@ interface ScannedBody {
    * only the first one is included.
    */
   readonly undocumented: unknown;
+  /** False if the body has no absolute address: no string has a colon that is followed by a slash, plain or escaped. */
+  readonly hasAddress: boolean;
 }
 
 /** Checks bodies against one schema. */
@@ -91,9 +93,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
       return {
         scan(body) {
           const { length } = body;
-          // The parser would replace bytes that are not valid UTF-8, so the value would differ from the scanned bytes.
-          const ascii = isAscii(body);
-          if (length > maxBody || !(ascii || isUtf8(body))) return undefined;
+          if (length > maxBody) return undefined;
           const start = tables.end;
           // Memory growth, caused by a table or a longer body, replaces the buffer.
           if (start + length + layout.PADDING > views.bytes.length) {
@@ -103,14 +103,19 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
+          // The parser would replace bytes that are not valid UTF-8, so the value would differ from the scanned bytes.
+          const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
+          if (!isPlain && !isUtf8(body)) return undefined;
           // Long numbers and white space also count toward the limit: one value for every 64 bytes.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
-          const texts = { body, start, encoding: ascii ? 'latin1' : 'utf8' } as const;
+          const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;
           const value = readExcerpt(views, texts, names);
-          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0) return { excerpt: value, undocumented: undefined };
+          const hasAddress = integers[layout.RESULT_ADDRESS / 4] !== 0;
+          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0)
+            return { excerpt: value, undocumented: undefined, hasAddress };
           const undocumented = readUndocumented(views, texts, places);
-          return undocumented && { excerpt: value, undocumented: undocumented.body };
+          return undocumented && { excerpt: value, undocumented: undocumented.body, hasAddress };
         },
       };
     },

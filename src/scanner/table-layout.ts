@@ -77,6 +77,10 @@ export const WORDS_FIRST = 4;
 // Results of a scan.
 export const RESULT_VALUES = 1024;
 export const RESULT_UNDOCUMENTED = 1028;
+/** 1 if a string of the body may contain bytes that are not ASCII. */
+export const RESULT_BEYOND_ASCII = 1032;
+/** 1 if a string of the body may contain the start of an absolute address: a colon and a slash. */
+export const RESULT_ADDRESS = 1036;
 /** The current index in each of the open arrays. */
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;

@@ -195,6 +195,7 @@ describe('the scanner', () => {
     ['a schema that contains itself', { properties: { a: { $ref: 'tested.schema.json' } } }],
     ['the reference none.json', { $ref: 'none.json' }],
     ['the name "a\\nb"', { properties: { 'a\nb': true } }],
+    ['the name "a:/b"', { properties: { 'a:/b': true } }],
   ])('does not support %s', (reason, schema) => {
     const own = schema as JsonSchema;
     const source = { schemas: new Map([[FILE, own]]), schema: { schema: own, path: FILE }, excerpt: [] };
@@ -421,6 +422,27 @@ describe('the scanner', () => {
     expect(excerpt('{"a":null,"list":[]}')).toEqual({ a: null, list: [] });
     // No schema describes this member, so the scan cannot prove anything about it.
     expect(excerpt('{"error":1}')).toBeUndefined();
+  });
+
+  // Only these bodies are searched for addresses of the legacy server, so an address that is missed would be forwarded.
+  it('finds an absolute address at every place', () => {
+    const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
+      schemas: new Map<string, JsonSchema>(),
+      schema: { schema: pair, path: FILE },
+      excerpt: [],
+    });
+    const hasAddress = (text: string) => scan(Buffer.from(text))?.hasAddress;
+    for (const address of ['http://legacy', String.raw`http:\/\/legacy`, 'https://é'])
+      for (let before = 0; before < 40; before += 1) {
+        const text = 'x'.repeat(before) + address + 'y'.repeat(20);
+        expect(hasAddress(`{"a":1,"b":"${text}"}`)).toBe(true);
+        expect(hasAddress(`{"a":1,"b":"\\n${text}"}`)).toBe(true);
+        expect(hasAddress(`{"a":1,"c":{"d":["${text}"]}}`)).toBe(true);
+        // A name with an escape is always looked at closer.
+        if (!text.includes('\\')) expect(hasAddress(`{"a":1,"${text}":null}`)).toBe(true);
+      }
+    // The result of one body does not affect the next one.
+    expect(hasAddress('{"a":1,"b":"11:00 a/b // http:"}')).toBe(false);
   });
 
   // If an excerpt were written past its end, it would overwrite the tables, which determine what is valid.

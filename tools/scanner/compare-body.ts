@@ -20,6 +20,9 @@ export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${st
 /** Compares the scanner's result for a body with that of the parser and the validator. */
 export type CompareBody = (body: Buffer) => Comparison;
 
+/** Matches the part that every absolute address contains. */
+export const ADDRESS = /:\\?\//;
+
 /** More undocumented fields than Portico reports for one response. */
 const MAX_UNKNOWN = 20;
 
@@ -47,6 +50,7 @@ export function createCompareBody(
     if (scanned === undefined) return isValid ? 'closer' : 'both invalid';
     if (!isValid) return `WRONG: accepts a body that is ${parsed.state === 'parsed' ? 'invalid' : parsed.state}`;
     if (!isDeepStrictEqual(scanned.excerpt, excerptOf(parsed.value, tree))) return 'WRONG: reads another excerpt';
+    if (!scanned.hasAddress && ADDRESS.test(body.toString('latin1'))) return 'WRONG: misses an absolute address';
     const found = findUnknownFields(shape, scanned.undocumented, MAX_UNKNOWN);
     const expected = findUnknownFields(shape, parsed.value, MAX_UNKNOWN);
     return isDeepStrictEqual(found, expected) ? 'both valid' : 'WRONG: finds other undocumented fields';

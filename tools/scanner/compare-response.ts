@@ -6,7 +6,7 @@ import type { Operation } from '../../src/model/operation.ts';
 import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
-import type { CompareBody } from './compare-body.ts';
+import { ADDRESS, type CompareBody } from './compare-body.ts';
 
 /** The response to compare, without its body. */
 export interface ComparedResponse {
@@ -39,6 +39,7 @@ export function createCompareResponse(
     if (typeof scanned !== 'object') return isValid ? 'closer' : 'both invalid';
     if (!isValid) return `WRONG: accepts a body with the verdict ${parsed.state} ${findings.verdict}`;
     if (!isDeepStrictEqual(scanned.findings, findings)) return 'WRONG: reports other findings';
+    if (!scanned.hasAddress && ADDRESS.test(bytes.toString('latin1'))) return 'WRONG: misses an absolute address';
     return isDeepStrictEqual(read(scanned.json), read(json)) ? 'both valid' : 'WRONG: reads other facts';
   };
 }

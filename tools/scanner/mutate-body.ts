@@ -27,13 +27,23 @@ const VALUES: readonly unknown[] = [
   [null, true, false, 0, -1, 1.5, 1e20, '', 'x', 'é', '\u{1f600}', 'a"b\\c/d', '\u0000\u001f', '\ud800'],
   ['11/14/2023 10:13 PM', '11/14/2023 10:13 pm', '11/14/2023 10:13 ÅM', '2020-01-02 03:04:05.6', 'recipients', 'user'],
   ['Mon Jan 02 03:04:05 ÄST 2006', 'Mon Jan 02 03:04:05 \u{1f600} 2006', 'kbentry', 'FINISHED', 'x'.repeat(300)],
+  ['http://legacy.example/1', 'x'.repeat(9) + 'https://legacy.example', 'a: /b', ':', '/', '/:'],
   [[], [1], [null], ['active'], {}, { a: 1 }, { id: 1, author: { username: 'a', zz: [] } }, [[[]]]],
 ].flat();
 
 const NAMES = [
   ['zz', 'votes', 'flagged', 'é', 'a b', '', '2', '10', 'mail@example.org', '__proto__', 'constructor', 'error'],
   ['errors', 'pageCount', 'totalCount', 'listCount', 'list', 'id', 'author', 'username', 'title', 'quote"', 'tab\t'],
-  ['activeRevisionId', 'actions', 'recipients', 'canceled', 'aVeryLongNameThatNoContractHasEverUsedForAnything'],
+  [
+    'http://a',
+    'a:',
+    '/a',
+    'activeRevisionId',
+    'actions',
+    'recipients',
+    'canceled',
+    'aVeryLongNameThatNoContractHasEverUsedForAnything',
+  ],
 ].flat();
 
 /** Returns a JSON text with up to three mutations of its values. */

@@ -27,7 +27,7 @@ import {
   type LearnAuthor,
 } from '../known-bodies.ts';
 import type { ResponseFacts, Reply } from '../reply.ts';
-import type { ScanResponse } from '../scan-response.ts';
+import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -121,9 +121,10 @@ function factsOf(
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
   const known = services.knownBodies.find(key, response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
-  const namesUpstream = services.namesUpstream(response.bytes);
+  const scanned = scanBody(exchange, response, planned, services);
+  const namesUpstream = scanned?.hasAddress !== false && services.namesUpstream(response.bytes);
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const read = scanBody(exchange, response, planned, services) ?? parseBody(exchange, response, planned, services);
+  const read = scanned ?? parseBody(exchange, response, planned, services);
   if ('limit' in read) return excessFacts(exchange, response, planned, read.limit, services);
   const { json } = read;
   const { validity, reported } = judgeFindings(exchange, response, read.findings, planned, services);
@@ -154,7 +155,7 @@ function scanBody(
   response: DecodedResponse,
   { operation }: PlannedOperation,
   { scan }: ValidateResponseServices,
-): ReadBody | undefined {
+): ScannedResponse | undefined {
   const found = scan?.(operation, exchange.values(), response);
   if (found === undefined) return undefined;
   exchange.trace.scan = found === 'closer' ? 'closer' : 'valid';

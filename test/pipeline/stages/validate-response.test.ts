@@ -120,7 +120,7 @@ describe('validate-response', () => {
 
   it('uses a scan of the bytes instead of parsing them if it proves that the response is valid', async () => {
     const reported = [drift('/list/0/votes')];
-    const found = { json: NODES, findings: { ...VALID, reported } };
+    const found = { json: NODES, findings: { ...VALID, reported }, hasAddress: false };
     const learned: unknown[] = [];
     const services = {
       ...validatingServices(() => BROKEN),
@@ -133,6 +133,21 @@ describe('validate-response', () => {
     expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), NODES) });
     expect(exchange.trace).toMatchObject({ scan: 'valid', violations: reported, responses: { verdict: 'valid' } });
     expect(learned).toEqual([['1', 'alice']]);
+  });
+
+  it.each([
+    ['searches a scanned response for legacy addresses if it has an address', true],
+    ['does not search a scanned response that has no address', false],
+  ])('%s', async (_name, hasAddress) => {
+    const services = {
+      ...validatingServices(() => BROKEN),
+      namesUpstream: () => true,
+      scan: () => ({ json: NODES, findings: VALID, hasAddress }),
+    };
+    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
+    const exchange = exchangeWith();
+    await handle(exchange);
+    expect(exchange.trace.legacyAddress === true).toBe(hasAddress);
   });
 
   it.each(['closer', undefined] as const)('parses a response if its scan returns %s', async (result) => {

@@ -1,9 +1,15 @@
 // The entry point of the module: one pass over the bytes of a body. See docs/adr/0028-response-scanner.md.
 
-import { PADDING, RESULT_UNDOCUMENTED, RESULT_VALUES } from '../../../src/scanner/table-layout';
+import {
+  PADDING,
+  RESULT_ADDRESS,
+  RESULT_BEYOND_ASCII,
+  RESULT_UNDOCUMENTED,
+  RESULT_VALUES,
+} from '../../../src/scanner/table-layout';
 import { beginEvents, members } from './events';
 import { beginValues, values } from './open';
-import { skipSpace } from './text';
+import { beginText, beyondAscii, hasAddress, skipSpace } from './text';
 import { checkValue } from './value';
 
 /**
@@ -12,10 +18,13 @@ import { checkValue } from './value';
  */
 export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
   for (let at: u32 = 0; at < <u32>PADDING; at += 16) v128.store(to + at, i8x16.splat(0));
+  beginText();
   beginValues(maxDepth);
   beginEvents();
   const end = checkValue(node, skipSpace(from), 0);
   store<u32>(RESULT_VALUES, values);
   store<u32>(RESULT_UNDOCUMENTED, members);
+  store<u32>(RESULT_BEYOND_ASCII, beyondAscii);
+  store<u32>(RESULT_ADDRESS, hasAddress);
   return end != 0 && skipSpace(end) == to;
 }

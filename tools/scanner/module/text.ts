@@ -10,9 +10,23 @@ import {
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
+const COLON: u8 = 0x3a;
+const SLASH: u8 = 0x2f;
 
 /** True if the last string that `endOfString` read contains an escape. */
 export let escaped: bool = false;
+
+/** True if a string of the body may have bytes that are not ASCII. */
+export let beyondAscii: bool = false;
+
+/** True if a string of the body may have a colon and a slash, plain or escaped, as in an absolute address. */
+export let hasAddress: bool = false;
+
+/** Prepares for a new body. */
+export function beginText(): void {
+  beyondAscii = false;
+  hasAddress = false;
+}
 
 /** Returns the position of the first byte that is not white space (RFC 8259, section 2). */
 export function skipSpace(at: u32): u32 {
@@ -25,24 +39,34 @@ export function skipSpace(at: u32): u32 {
 /** Returns the position of the closing quote of the string that starts at `at`, or 0 if the string is malformed. */
 export function endOfString(at: u32): u32 {
   escaped = false;
+  let all = i8x16.splat(0);
+  let addresses = i8x16.splat(0);
   // The zero bytes after the body end the loop, because a zero byte is a control character.
   while (true) {
     const bytes = v128.load(at);
-    const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE));
-    const backslashes = i8x16.eq(bytes, i8x16.splat(BACKSLASH));
-    const controls = i8x16.lt_u(bytes, i8x16.splat(0x20));
-    const special = i8x16.bitmask(v128.or(v128.or(quotes, backslashes), controls));
+    // With this bit inverted, the quote is adjacent to the control characters, so one comparison finds both.
+    const ends = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(0x20));
+    const special = i8x16.bitmask(v128.or(ends, i8x16.eq(bytes, i8x16.splat(BACKSLASH))));
+    // Bytes after the string may be included here. At worst, the body is examined without need.
+    all = v128.or(all, bytes);
+    const colons = i8x16.eq(bytes, i8x16.splat(COLON));
+    addresses = v128.or(addresses, v128.and(colons, i8x16.eq(v128.load(at, 1), i8x16.splat(SLASH))));
     if (special == 0) {
       at += 16;
       continue;
     }
     at += ctz(special);
     const byte = load<u8>(at);
-    if (byte == QUOTE) return at;
-    if (byte != BACKSLASH) return 0;
-    at = endOfEscape(at + 1);
-    if (at == 0) return 0;
-    escaped = true;
+    if (byte == BACKSLASH) {
+      if (load<u8>(at - 1) == COLON) hasAddress = true;
+      at = endOfEscape(at + 1);
+      if (at == 0) return 0;
+      escaped = true;
+      continue;
+    }
+    if (i8x16.bitmask(all) != 0) beyondAscii = true;
+    if (v128.any_true(addresses)) hasAddress = true;
+    return byte == QUOTE ? at : 0;
   }
   return 0;
 }
