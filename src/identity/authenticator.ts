@@ -3,13 +3,13 @@ import type { Principal } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
 import type { Calibration } from './verifier.ts';
 
-/** The parts of a request that authentication reads. */
+/** The data from a request that authentication needs. */
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
-  /** Tokens and cookies that are forwarded as well. Callers with different ones do not share stored responses. */
+  /** Tokens and cookies that are also forwarded. Callers with different values do not share stored responses. */
   readonly otherCredential?: string | undefined;
-  /** Returns the client's address. Called only if the credential must be verified, because failures are counted. */
+  /** Returns the client's address. Called only if the verifier is needed, because failed attempts are counted. */
   readonly clientAddress: () => string;
   /** The client's connection. A credential that is repeated on the same connection is not hashed again. */
   readonly connection?: object | undefined;
@@ -26,7 +26,7 @@ export interface AuthenticationInput {
   readonly now: number;
 }
 
-/** The principal and the verdict for the trace. */
+/** The principal, and the verdict that is recorded in the trace. */
 export interface AuthenticationResult {
   readonly principal: Principal;
   readonly trace: AuthenticationTrace;
@@ -43,8 +43,8 @@ export interface Authenticator {
   /** Forgets a verified credential after the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
   /**
-   * Checks that the verifier refuses a wrong credential. Called at startup, periodically, and again while the result is
-   * pending.
+   * Checks that the verifier refuses a wrong credential. Called at startup and periodically. Called again soon if the
+   * result is pending.
    */
   calibrate(): Promise<Calibration>;
 }

@@ -5,7 +5,7 @@ import type { Credential } from './verifier.ts';
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// RFC 7617, 2: no control characters. Invalid UTF-8 decodes to U+FFFD, which could make two names equal.
+// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 decodes to U+FFFD, so two names could become equal.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**
@@ -19,10 +19,7 @@ export function readBasicCredential(header: string): Credential | undefined {
   return { name, password, authorization: toAuthorization(name, password) };
 }
 
-/**
- * Returns the `Authorization` value for a name and a password, in the canonical form under which credentials are
- * stored.
- */
+/** Returns the `Authorization` value for a name and a password, in the form under which credentials are stored. */
 export function toAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

@@ -11,13 +11,13 @@ import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } 
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** Set only if several processes must agree on audiences. */
+  /** The hash for audiences. Set only if several processes must agree on them. */
   readonly hash?: KeyedHash;
   /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** An admitted principal, and the reason if it is not verified. */
+/** An admitted principal, and the reason why the principal is not verified, if applicable. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
@@ -56,7 +56,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
-      // This request does not wait for the verification. Later requests benefit from its result.
+      // This request does not wait for the verification, but later requests use its result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -117,7 +117,7 @@ function reasonOf(error: unknown, header: string): string {
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
   const because = reason === undefined ? {} : { reason };
-  // A pending verification does not count against the caller.
+  // While the verification is pending, the caller is neither accepted nor refused.
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };

@@ -53,7 +53,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that does not match any password. Its costs are those of the account with the most expensive hash. */
+/** Creates a hash that does not match any password. It is as slow to check as the slowest hash of an account. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

@@ -6,9 +6,9 @@ export interface IdentityOptions {
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the challenge. */
   readonly realm: string;
-  /** Seconds for which a verified credential is not verified again. */
+  /** The time in seconds for which a verified credential is not verified again. */
   readonly cacheSeconds: number;
-  /** The largest number of cached verified credentials. */
+  /** The maximum number of cached verified credentials. */
   readonly cacheEntries: number;
   /**
    * The limit for failed attempts: at most `limit` within `windowSeconds` for each pair of a name and a network (an
@@ -24,7 +24,7 @@ export interface IdentityOptions {
   readonly calibrationSeconds: number;
 }
 
-/** The maximum number of running tasks and of waiting tasks. */
+/** The maximum number of running tasks, and of waiting tasks. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
@@ -38,7 +38,7 @@ export interface ProbeOptions extends WorkBounds {
   readonly timeoutMs: number;
 }
 
-/** The default of every option. */
+/** The default values of all options. */
 export const IDENTITY_DEFAULTS: IdentityOptions = {
   verifier: 'file',
   anonymous: 'deny',
@@ -65,7 +65,7 @@ const count = (description: string, standard: number, minimum = 1, maximum = 1_0
   default: standard,
 });
 
-/** The JSON Schema of the key `authentication:`; the defaults in it are only documentation. */
+/** The JSON Schema of the key `authentication:`. Defaults in the schema are only documentation. */
 export const identityOptionsSchema = {
   description: 'How credentials are verified, cached and rate-limited.',
   type: 'object',

@@ -3,8 +3,8 @@ import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 /** Counts failed attempts per pair of network and name. */
 interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
-   * to wait if the pair has failed too often, or if its network has failed with too many names.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has
+   * failed too often, or its network has failed with too many names, returns how long to wait.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
   /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
@@ -16,7 +16,7 @@ interface FailureLimiter {
  * displaces other networks.
  */
 const SHARES = 32;
-/** The minimum number of names in the share of a network, even if the table is small. */
+/** The number of names that every network can use, even if the table is small. */
 const MIN_NAMES = 16;
 
 /** The times of recent attempts for each name, with the most recently tried name last. */
@@ -81,16 +81,16 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   };
 }
 
-/** Runs a bounded number of tasks at a time. */
+/** Runs a limited number of tasks at a time. */
 interface WorkGate {
   /**
-   * Runs a task; returns undefined without running it if the queue is full. An `urgent` task takes precedence and is
-   * never rejected; callers must bound the number of urgent tasks.
+   * Runs a task. Returns undefined without running it if the queue is full. An `urgent` task takes precedence and is
+   * never rejected, so callers must limit the number of urgent tasks.
    */
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }
 
-/** A waiting task, to be started or rejected. */
+/** A waiting task, with functions to start or reject it. */
 interface Waiting {
   readonly start: () => void;
   readonly reject: () => void;
@@ -139,7 +139,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     if (urgent !== undefined) return urgent();
     for (const [network, tasks] of waiting) {
       if (!mayRun(network)) continue;
-      // The network moves to the end, behind all the other waiting networks.
+      // The network goes behind all other waiting networks.
       waiting.delete(network);
       const next = tasks.shift();
       waitingCount -= 1;
@@ -148,7 +148,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     }
   }
 
-  /** Makes room for one more task of a network; returns false if no other network has more waiting tasks. */
+  /** Makes room for another task of a network. Returns false if no other network has more waiting tasks. */
   function makeRoom(network: string): boolean {
     if (waitingCount < queue) return true;
     const [, longest] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a), ['', [] as Waiting[]]);

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** The costs of an argon2id hash; `memory` is in KiB. */
+/** The costs of an argon2id hash. `memory` is in KiB. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
 /** The minimum costs that OWASP's Password Storage Cheat Sheet recommends. */
@@ -24,7 +24,7 @@ export async function verifyPassword(password: string, hash: PhcHash): Promise<b
   return timingSafeEqual(made, tag);
 }
 
-/** The parts of an argon2id hash; `memory` is in KiB. */
+/** The parts of an argon2id hash. `memory` is in KiB. */
 export interface PhcHash {
   readonly memory: number;
   readonly passes: number;
@@ -45,7 +45,7 @@ export function parsePhcHash(text: string): PhcHash | undefined {
     salt: Buffer.from(salt, 'base64'),
     tag: Buffer.from(tag, 'base64'),
   };
-  // RFC 9106, 3.1: at least 8 KiB per lane, a salt of at least 8 bytes.
+  // RFC 9106, 3.1 requires at least 8 KiB per lane and a salt of at least 8 bytes.
   const bounded =
     hash.parallelism >= 1 &&
     hash.parallelism <= 16 &&

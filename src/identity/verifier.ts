@@ -23,7 +23,7 @@ export type Verification =
       readonly cause?: unknown;
     };
 
-/** Whether a verifier distinguishes valid from invalid credentials. If `pending`, calibration must be repeated. */
+/** Whether a verifier can distinguish valid from invalid credentials. `pending` means that this is not known yet. */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }
@@ -33,7 +33,7 @@ export type Calibration =
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * Verifies a credential. If it is `known`, it was valid before, so it takes precedence and is never refused because
+   * Verifies a credential. A `known` credential was valid before, so it takes precedence and is never refused because
    * the queue is full. All other credentials share the queue, which is divided fairly between networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;

@@ -11,7 +11,7 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 
 /**
  * Verifies credentials and caches the results. A fresh credential costs one keyed hash, and later requests with the
- * same credential on the same connection cost none. Other credentials are verified by the verifier. Concurrent requests
+ * same credential on the same connection cost none. All other credentials are sent to the verifier. Concurrent requests
  * with the same credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
@@ -32,7 +32,7 @@ interface CredentialCheckParts {
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
-/** Adds a cache, limits for failed attempts, and coalescing to a verifier. */
+/** Adds a cache and a limit for failed attempts to a verifier. Concurrent requests share one verification. */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
   const { options, verifier, hash } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
@@ -54,7 +54,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // The holder of a valid credential must not be locked out by others who guess passwords for the same name.
+    // Guessing passwords for a name must not lock out a caller with a valid credential for the same name.
     const name = hash('name', credential.name);
     const limited = known ? undefined : limiter.begin(network, name, now);
     if (limited) return { kind: 'limited', ...limited };
@@ -96,10 +96,10 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Stores the names of verified credentials and the times until which they are fresh. The keys are keyed hashes. */
+/** Stores the names of verified credentials and when they expire. The keys are keyed hashes. */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the name in a fresh credential, otherwise undefined. */
+  /** Returns the name in a credential if it is fresh, otherwise undefined. */
   nameOf(key: string, now: number): string | undefined;
   remember(key: string, name: string, now: number): void;
   forget(key: string): void;

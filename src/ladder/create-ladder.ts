@@ -21,15 +21,15 @@ export interface Ladder {
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
+  /** Returns the rows of the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /** Undoes the step of a check. Returns false if there is no step or if the step differs from `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request. May immediately demote `responses` of its operation. */
+  /** Evaluates a finished request. This can demote the `responses` check of its operation immediately. */
   record(trace: Trace): void;
   /** Promotes the checks whose results in the ledger justify it, if promotion is enabled. */
   promote(reader: LedgerReader): Promise<void>;
-  /** Calls `listener` with the operation's id whenever the levels of an operation change. */
+  /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
 }
 
@@ -111,7 +111,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered says nothing about the current level.
+      // Responses that were checked before the level was lowered do not count at the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;

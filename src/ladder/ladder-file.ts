@@ -7,7 +7,7 @@ import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.
 export interface LadderFile {
   /** Writes the state in the background. Only one write runs at a time, and only the latest state is written. */
   write(state: LadderState): void;
-  /** Resolves when the latest state has been written or writing has failed. */
+  /** Waits until the latest state has been written or the write has failed. */
   written(): Promise<void>;
   /** Checks whether another process has changed the file. Reports the steps that it removed. */
   checkForChanges(): Promise<void>;
@@ -20,7 +20,7 @@ interface LadderFileEvents {
   readonly onRemoved: (step: LadderStep) => void;
 }
 
-/** Reads the ladder's file. Returns undefined if it does not exist. Throws an error that describes any problem. */
+/** Reads the ladder's file. Returns undefined if it does not exist. Throws an error if it is invalid. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
   let text: string;
@@ -28,7 +28,7 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, the file is missing too. A failed write reports that separately.
+    // If the folder is missing, there is no file to read. Writing reports the missing folder.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
@@ -42,8 +42,8 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer of a file that contains `known`. If the state cannot be written, the failure is reported and the
- * state stays in memory.
+ * Creates the writer of the ladder's file, which currently contains `known`. If the state cannot be written, the
+ * failure is reported and the state stays in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
@@ -112,7 +112,7 @@ export function formatLadder({ contract, since, steps }: LadderState): string {
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Parses the text of the ladder's file. Throws an error that describes any problem. */
+/** Parses the text of the ladder's file. Throws an error that describes the problem if it is invalid. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = objectOf(jsonOf(text), 'the file');
   if (version !== 1) throw new Error('version must be 1');

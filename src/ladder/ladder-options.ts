@@ -1,7 +1,7 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** When a check of an operation is promoted to `enforce`, because it would not have refused any requests. */
+/** The conditions under which a check is promoted to `enforce`, because it would not have refused any requests. */
 export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
@@ -12,12 +12,12 @@ export interface PromotionOptions {
   readonly windowHours: number;
 }
 
-/** When `responses` of an operation is lowered from `enforce` to `report`. */
+/** The conditions under which the `responses` check of an operation is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
   /** The fraction of checked responses that may fail, from 0 to 1. */
   readonly share: number;
-  /** The length of the window in seconds, over which the fraction is computed. */
+  /** The length in seconds of the window over which the fraction is computed. */
   readonly windowSeconds: number;
   /** The minimum number of checked responses in the window. */
   readonly minAnswers: number;
@@ -25,7 +25,7 @@ export interface DemotionOptions {
 
 /** The options under the configuration key `ladder:`, with all defaults filled in. */
 export interface LadderOptions {
-  /** The file that stores promotions and demotions across restarts: an absolute path, or `:memory:`. */
+  /** The file that preserves promotions and demotions across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
   readonly promote: PromotionOptions;
   readonly demote: DemotionOptions;

@@ -10,7 +10,7 @@ export interface LadderRow {
   readonly effective: CheckLevel;
   /** The step that changed the level. Undefined if the check has its configured level. */
   readonly step: LadderStep | undefined;
-  /** `reported` counts the requests that the check would have refused. */
+  /** The results of the check. `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;
   readonly next: NextStep;
 }
@@ -38,12 +38,12 @@ export function ladderRows(
 
 /** The recommended next step, and a short sentence with the numbers that justify it. */
 interface NextStep {
-  /** `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
+  /** The check is `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
 
-/** The facts that a recommendation depends on. */
+/** The facts on which a recommendation depends. */
 interface NextStepFacts {
   /** The effective level. */
   readonly level: CheckLevel;
@@ -61,7 +61,7 @@ interface NextStepFacts {
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // Earlier refusals, at another level, count as much as requests that the check would have refused.
+  // Refusals that were made while the check was enforced count as well.
   const failed = reported + refused;
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
@@ -129,12 +129,12 @@ export function movedLevels(levels: readonly OperationLevels[], { steps }: Ladde
   );
 }
 
-/** Describes a changed level: the effective and the configured level, and the reason. */
+/** Describes a changed level, including the effective level, the configured level and the reason. */
 export function movedWords({ check, configured, effective, step }: MovedLevel): string {
   return `${check} ${effective} instead of ${configured}: ${stepWords(step)}`;
 }
 
-/** Describes a step: when it was made, and the numbers that caused it. */
+/** Describes a step, including its time and the numbers that caused it. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
   if (move === 'lifted') return `promotion undone ${day}`;

@@ -8,8 +8,8 @@ export interface LadderEvidence {
 }
 
 /**
- * A change to the level of one check of one operation. `lifted` means that an operator has undone a promotion. It does
- * not change the level, but it prevents another promotion of the check.
+ * A change to the level of one check of one operation. `lifted` means that an operator has undone a promotion. Such a
+ * step does not change the level, but it prevents another promotion of the check.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
@@ -29,7 +29,7 @@ export interface LadderState {
   readonly steps: readonly LadderStep[];
 }
 
-/** The checks that the ladder covers, in the order in which they run. Undocumented requests have no operation. */
+/** The checks on the ladder, in the order in which they run. `undocumented` is missing, because it has no operation. */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** The checks that may be promoted automatically. Only a person may decide to enforce authentication. */

@@ -21,9 +21,8 @@ const BUCKETS = 12;
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot lower a check for all others. If the other callers
- * have enough responses, too many of their responses must fail as well. The caller with the most failures is left out
- * of that comparison.
+ * Creates empty windows for these operations. A single caller cannot lower a check for everyone: if all callers except
+ * the one with the most failures have enough responses, too many of these must have failed as well.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -116,7 +115,7 @@ export interface RefusalAlert extends LadderEvidence {
   readonly check: CheckName;
 }
 
-/** Counts how many requests the checks refuse. It only reports. */
+/** Counts the requests that the checks refuse. It only reports and never changes a level. */
 interface RefusalWatch {
   take(trace: Trace, now: number): RefusalAlert | undefined;
 }
@@ -168,7 +167,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The credential was not refused. The upstream prevented its verification, which other metrics show.
+  // The upstream failed before the credential could be verified. Other metrics show that.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -179,7 +178,7 @@ function refusedBy(trace: Trace): CheckName | undefined {
 
 /** A sliding window that consists of buckets. Buckets are dropped when they are outside the window. */
 interface BucketRing<T> {
-  /** Returns the bucket for an instant (epoch milliseconds), which is created if necessary. */
+  /** Returns the bucket for an instant (epoch milliseconds). Creates it if necessary. */
   at(now: number): T;
   /** Returns all buckets in the window. */
   within(now: number): readonly T[];

@@ -11,7 +11,7 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Returns the word that is displayed for a confidence. */
+/** Converts a confidence to the word that describes it. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';

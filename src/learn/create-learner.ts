@@ -28,7 +28,7 @@ export interface Learner {
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** Earlier observations. The learner adds its own to them. */
+  /** Earlier observations, to which the learner adds new ones. */
   readonly before: Observations;
   /**
    * True for a walk, which sends each request only once. The structure of every response is then stored, so that
@@ -37,14 +37,14 @@ interface LearnerParts {
   readonly walk?: boolean;
 }
 
-/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
+/** The number of initial responses of each operation that are all sampled. After that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
 /** The maximum number of stored templates of undocumented paths. */
 const MAX_PATHS = 200;
 
-/** The number of distinct responses in which a word or the name of an undocumented field must occur to be stored. */
+/** The minimum number of distinct responses that must contain a word or an undocumented field before it is stored. */
 const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
@@ -54,7 +54,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // If a person's name equals that of a documented field, showing it reveals nothing.
+  // A documented field name is not a secret, even if it is also a person's name.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
@@ -79,7 +79,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       before.untilAt = clock();
       before.answers += 1;
       switches.add(before.switches, response, clock());
-      // Responses with a switch are not evidence of what responses without it contain.
+      // A response with a switch may differ from responses without it, so it is only compared with them.
       if (response.wrap || response.v1) return;
       samplePageSize(before, response, clock());
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

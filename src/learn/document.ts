@@ -64,7 +64,7 @@ export function splitPath(path: string): { readonly parent: string; readonly nam
   return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };
 }
 
-/** Returns a path in readable form: `Node.attachments[]`. */
+/** Returns a path in readable form, for example `Node.attachments[]`. */
 export function placeName(path: string): string {
   const [, name] = /^\$\.components\.(?:schemas|responses|parameters)(?:\.|\[')(.*)$/.exec(path) ?? [];
   return (name ?? path)

@@ -1,7 +1,7 @@
 import { type ResponseNode, type DocumentNode, type OperationNode, childPath } from './document.ts';
 import { flatten, itemSites, memberSites, referenced, restSites, type Site, typesOf } from './sites.ts';
 
-/** One description of a place, with lists of types. A value must have one type from each list. */
+/** One description of a place, with its lists of types. A value must have one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }

@@ -15,7 +15,7 @@ export function referenced(document: DocumentNode, reference: string): Site | un
   return schema && { path: childPath('$.components.schemas', name), schema };
 }
 
-/** Returns a schema with its parts and the targets of all references. The target of its own reference is first. */
+/** Returns a schema, its parts and the targets of all references. The target of its own reference comes first. */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
   seen.add(site.path);

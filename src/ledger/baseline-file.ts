@@ -50,7 +50,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
     isAccepted: (fingerprint, now) => now < (expiries.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
     accept: (accepted) => {
-      // Only one call writes at a time, because each call reads the text that the previous call has written.
+      // Calls write one after the other, because each call reads the text that the previous call wrote.
       const done = writing.then(() => accept(accepted));
       writing = done.catch(() => undefined);
       return done;
@@ -128,7 +128,7 @@ function editBaseline(document: Document, accepted: AcceptedViolation): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** A baseline file as data and as a document that preserves its comments, or all errors in it. */
+/** A parsed baseline file (as data, and as a document that preserves its comments), or all errors in it. */
 type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };

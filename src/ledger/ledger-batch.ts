@@ -11,9 +11,9 @@ export interface EntryDelta {
   /** Epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
-  /** The number of occurrences by hour since the epoch. */
+  /** The number of occurrences in each hour. Hours are counted since the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
-  /** The positions of the callers in the bitmap that counts distinct callers. */
+  /** The positions of the callers in the bitmap for distinct callers. */
   readonly callers: readonly number[];
   readonly samples: readonly LedgerSample[];
 }
@@ -21,7 +21,7 @@ export interface EntryDelta {
 /** The requests of one operation in one hour since the last batch. */
 export interface TrafficDelta {
   readonly operation: string | undefined;
-  /** Hours since the epoch. */
+  /** The hour, counted since the epoch. */
   readonly hour: number;
   readonly requests: number;
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
@@ -42,7 +42,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch. If writing the batch fails, they count as lost. */
+/** Returns the number of entries and traffic rows in a batch, which are lost if writing the batch fails. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

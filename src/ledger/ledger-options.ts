@@ -2,9 +2,9 @@
 export interface LedgerOptions {
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
-  /** The number of days after which violations that no longer occur are removed. */
+  /** The number of days after which a violation is removed if it has not occurred again. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations: half of it for requests, half for responses. */
+  /** The maximum number of distinct violations. One half is for requests, and the other half is for responses. */
   readonly maxEntries: number;
   /** The maximum size of the file in bytes. */
   readonly maxBytes: number;

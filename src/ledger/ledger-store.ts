@@ -13,7 +13,7 @@ export interface StoreState {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations: half of it for requests, half for responses. */
+  /** The maximum number of distinct violations. One half is for requests, and the other half is for responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }

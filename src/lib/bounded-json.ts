@@ -35,8 +35,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Parsing a text and walking through the result take time and stack space in proportion
- * to the depth and the number of values, so both are counted in the bytes first. A byte order mark is ignored.
+ * Parses an untrusted JSON text. Parsing takes time and stack space in proportion to the depth and the number of
+ * values, so both are counted in the bytes first. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);
@@ -49,7 +49,7 @@ export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   }
 }
 
-/** Returns the limit that a JSON text exceeds, or undefined if it does not exceed any. */
+/** Returns the limit that a JSON text exceeds, or undefined if it is within all limits. */
 export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {
   const counted = countJson(bytes, limits);
   return typeof counted === 'string' ? counted : undefined;
@@ -58,7 +58,7 @@ export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | u
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The role of each byte outside strings. 0 for bytes that do not have one. */
+/** The role of each byte outside strings. 0 means that the byte has no role. */
 const KIND = new Uint8Array(256);
 const [STRING, OPEN, CLOSE, COMMA, COLON] = [1, 2, 3, 4, 5] as const;
 KIND[QUOTE] = STRING;
@@ -85,8 +85,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // Beyond this byte, the number or white space alone exceeds the remaining values. The position is recalculated only
-  // when it is reached.
+  // If the number or white space reaches this position, it exceeds the remaining values. The position is recalculated
+  // only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {
@@ -116,9 +116,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
 const NEAR = 24;
 
 /**
- * Returns the index of the closing quote. Returns the length of the text if there is no closing quote or if there are
- * too many escapes. Escapes that are more than `NEAR` bytes apart are not counted, because parsing them does not take
- * long.
+ * Returns the index of the closing quote. Returns the length of the text if the quote is missing or there are too many
+ * escapes. Escapes that are more than `NEAR` bytes apart are not counted, because they are parsed quickly.
  */
 function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): number {
   const { length } = bytes;

@@ -3,7 +3,7 @@
  * passed to the function, but it must not affect the result.
  *
  * The memory has two halves. When the newer half is full, it replaces the older one. A frequently used key therefore
- * stays in memory, however many other keys are added. A hit takes one lookup.
+ * stays in memory, regardless of how many other keys are added. A hit takes one lookup.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

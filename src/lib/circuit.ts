@@ -9,7 +9,7 @@ interface CircuitOptions {
 /** The outcome of an attempt. `neutral` (aborted or never made) provides no information about the server. */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** The attempts that a circuit allows: all, none, or one as a trial. */
+/** The state of a circuit, which determines whether all attempts, no attempts or only a trial are allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** A circuit breaker, which blocks attempts after a number of consecutive failures and later allows a trial. */

@@ -1,7 +1,7 @@
-/** Returns the time in epoch milliseconds. It is injected wherever behavior depends on the time. */
+/** Returns the current time in epoch milliseconds. Code that depends on the time receives it as a parameter. */
 export type Clock = () => number;
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = Date.now;
 
 /** The number of milliseconds in an hour. The ledger counts by the hour. */
@@ -17,7 +17,7 @@ export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS)
 export const startOfHour = (instant: number): number => hourOf(instant) * HOUR_MS;
 
 /**
- * Returns whether a text is a calendar date in the format `YYYY-MM-DD`. `Date` alone would accept February 30 as a day
+ * Returns whether a text is a calendar date in the format `YYYY-MM-DD`. `Date` itself would accept February 30 as a day
  * in March.
  */
 export function isDay(text: string): boolean {
@@ -25,7 +25,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** Returns the first instant after a day in UTC, in epoch milliseconds. Returns NaN if the text is not a date. */
+/** Returns the end of a day in UTC, in epoch milliseconds. Returns NaN if the text is not a date. */
 export function endOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) + DAY_MS;
 }

@@ -1,12 +1,11 @@
 import leven from 'leven';
 
-/** Longer names are not typing errors, and comparing them would be slow. */
+/** The maximum length of a name. Longer names are unlikely to be typing errors, and comparing them would be slow. */
 const MAX_LENGTH = 100;
 
 /**
- * Returns the known name that was probably meant, or undefined. This is a name that differs only in case, a name that
- * begins with the given text (of three letters or more), or a name that differs by a few edits. More edits are allowed
- * if the first letter matches.
+ * Returns the known name that was probably meant, or undefined. Such a name differs only in case, begins with the given
+ * text (of three letters or more), or differs by a few edits. More edits are allowed if the first letter matches.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

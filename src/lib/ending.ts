@@ -1,6 +1,6 @@
 /**
- * The part of `AbortSignal` that reports that a caller is no longer waiting. Creating a real `AbortSignal` for every
- * request would be too slow.
+ * The part of `AbortSignal` that reports that a caller is no longer waiting. A real `AbortSignal` for every request
+ * would be too slow.
  */
 export interface Cancellation {
   readonly aborted: boolean;

@@ -16,7 +16,7 @@ export function keysOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns the value at a JSON pointer (RFC 6901), or undefined. Inherited properties are ignored. */
+/** Returns the value at a JSON pointer (RFC 6901), or undefined if there is none. Ignores inherited properties. */
 export function valueAt(json: unknown, pointer: string): unknown {
   let value = json;
   for (const name of keysOf(pointer)) {

@@ -3,10 +3,10 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network of an address, under which rate limits count. The network of an IPv4 address is the address
- * itself. For an IPv6 address, it is the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An
- * IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) counts as an IPv4 address. Other text is cut to 64 characters and
- * otherwise returned unchanged.
+ * Returns the network under which rate limits count an address. For an IPv4 address, this is the address itself. For an
+ * IPv6 address, it is the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6
+ * address (RFC 4291, 2.5.5.2) counts as an IPv4 address. Other text is cut to 64 characters and otherwise returned
+ * unchanged.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -33,7 +33,7 @@ function groupsOf(address: string): number[] | undefined {
     : undefined;
 }
 
-/** Returns a group unchanged, or the two groups of an embedded IPv4 address. */
+/** Returns a group unchanged, or converts an embedded IPv4 address to two groups. */
 function hexadecimal(group: string): string[] {
   if (!IPV4.test(group)) return [group];
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);

@@ -1,12 +1,12 @@
 /** A reason for which silence is tolerated. */
 interface SilenceExcuse {
-  /** Returns whether the silence currently has another cause. */
+  /** Returns whether the silence currently has a different cause. */
   readonly excused: () => boolean;
   /** The longest silence that is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** A timeout for inactivity. */
+/** A watch that reports inactivity. */
 interface SilenceWatch {
   /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;

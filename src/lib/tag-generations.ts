@@ -6,22 +6,18 @@ interface TagGenerations {
   move(tags: Iterable<string>): void;
   /** Records a change to all tags in a new generation. */
   moveAll(): void;
-  /**
-   * Returns true if none of the tags has changed since the given generation. Returns false if a tag has changed or if
-   * this is no longer known.
-   */
+  /** Returns whether no tag has changed since the given generation. Returns false if this is no longer known. */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */
   readonly size: number;
 }
 
 /**
- * Creates a store of the generations in which tags last changed. It contains at most `maxTags` tags. When a tag is
- * dropped, a minimum is raised, and all tags count as changed for generations below it. This limit can cause
- * unnecessary requests, but never a stale result.
+ * Creates a store for the latest generations of at most `maxTags` tags. When a tag is dropped, all tags count as
+ * changed since any generation before its own. This can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
-  // The tags are in the order of their latest change, so the first one is dropped first.
+  // Tags are in the order of their latest change, so the first tag is dropped first.
   const moved = new Map<string, number>();
   let minimum = 0;
 

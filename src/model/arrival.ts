@@ -9,31 +9,28 @@ export interface PublicOrigin {
   readonly host: string | undefined;
 }
 
-/**
- * A request as received. It is never changed. The scheme and host are the configured ones, or those of the client's
- * request.
- */
+/** A request as received, which is never changed. The scheme and host come from the configuration or the client. */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
   readonly rawTarget: string;
-  /** The raw request target in origin form, without `publicBasePath`, in the client's own encoding. */
+  /** The raw target in origin form, without `publicBasePath`. Its encoding is unchanged. */
   readonly target: string;
   /** The raw path of the target. */
   readonly path: string;
-  /** The raw query of the target without `?`. Undefined if there is no `?`. */
+  /** The raw query of the target, without the `?`. Undefined if there is no `?`. */
   readonly query: string | undefined;
   /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
   /**
-   * Tokens and cookies by which the upstream may identify the caller, in addition to `Authorization`. Undefined if
-   * there are none.
+   * Tokens and cookies that may identify the caller to the upstream in addition to `Authorization`. Undefined if there
+   * are none.
    */
   readonly otherCredential: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Alternating header names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address. Behind trusted proxies, it is taken from their headers. */
+  /** The client's address. If there are trusted proxies, it comes from their headers. */
   readonly clientAddress: string;
   /** An object that identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;

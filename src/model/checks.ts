@@ -11,7 +11,7 @@ export const CHECK_NAMES = [
 /** The name of one of the six checks. */
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** How a check acts: it does nothing, reports violations, or refuses messages with violations. */
+/** The level of a check: it does nothing, reports violations, or refuses messages with violations. */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
 /** The level of each check, globally or for one operation. */
@@ -20,7 +20,7 @@ export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 /** The style of error responses: `legacy` keeps the upstream's body, and `normalized` replaces it with Portico's. */
 export type ErrorStyle = 'legacy' | 'normalized';
 
-/** The three presets that `mode:` and `PORTICO_MODE` select. */
+/** The names of the three presets, as used in `mode:` and `PORTICO_MODE`. */
 export const MODE_NAMES = ['observe', 'staging', 'strict'] as const;
 
 /** The name of a preset. */

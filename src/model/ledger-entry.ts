@@ -10,8 +10,8 @@ export interface LedgerSample {
 }
 
 /**
- * One distinct violation, with what all its occurrences have in common, their number, and when and for how many callers
- * they were recorded.
+ * One distinct violation: the properties that all its occurrences share, their number, the times of the first and last
+ * one, and the number of callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,
@@ -21,7 +21,7 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for requests, or if the upstream did not respond. */
+  /** The status that the upstream sent. Undefined for violations in requests, or */
   readonly status: number | undefined;
   /** The place of the violation, with indices and ids replaced by `*`. */
   readonly at: string;
@@ -41,7 +41,7 @@ export interface LedgerEntry extends Pick<
   readonly samples: readonly LedgerSample[];
 }
 
-/** A violation that a team accepts, with a reason, an owner and an optional expiry date. */
+/** A violation that has been accepted, with a reason, an owner and an optional expiry date. */
 export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;

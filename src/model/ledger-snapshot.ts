@@ -21,7 +21,7 @@ export interface OperationTraffic {
 
 /** Selects a part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
-  /** Epoch milliseconds. The hour that contains this instant is included completely. */
+  /** The start of the period in epoch milliseconds. It includes the whole hour of this instant. */
   readonly since?: number;
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
@@ -39,10 +39,7 @@ export interface LedgerSnapshot {
   /** The violations, with the most recently seen one first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
-  /**
-   * The number of distinct violations and of writes that were lost, because the ledger was full or could not be
-   * written.
-   */
+  /** The number of violations and writes that were lost because the ledger was full or could not be written. */
   readonly dropped: number;
 }
 

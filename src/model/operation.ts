@@ -3,7 +3,7 @@ import type { Requirement } from './requirement.ts';
 /** The methods of documented operations. HEAD is supported for every path that supports GET. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
-/** How a fact of the contract is known. */
+/** The source of a fact in the contract. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
 /** The type to which a parameter's text is converted before the generated schema validates it. */
@@ -26,13 +26,10 @@ export interface Parameter {
 /** A part of the legacy service that some deployments do not have. */
 export type Feature = 'issue-tracker';
 
-/**
- * Where a response contains its items: the whole body is one item, the body is an array of them, or a member of the
- * body is.
- */
+/** The place of a response's items: the whole body, the elements of the body, or the elements of one member. */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
-/** How an operation with the parameters `page` and `pageSize` is paged. */
+/** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
   /** The number of the page that is returned if `page` is absent: 1, or 0 for follower lists. */
   readonly firstPage: 0 | 1;
@@ -60,7 +57,7 @@ export interface Operation {
   /** The row in the specification's endpoint table. Undefined for inferred operations. */
   readonly row: number | undefined;
   readonly method: OperationMethod;
-  /** The path template under the base address, for example `/services/v2/comment/{commentId}.json`. */
+  /** The path template relative to the base address, for example `/services/v2/comment/{commentId}.json`. */
   readonly path: string;
   readonly summary: string;
   readonly since: string | undefined;
@@ -72,19 +69,17 @@ export interface Operation {
   readonly requires: Requirement | undefined;
   /** The part of the legacy service that the operation needs. Only operation 3 needs one. */
   readonly needsFeature: Feature | undefined;
-  /**
-   * True if the requested object can be private. A denial then does not reveal anything about the caller's permissions.
-   */
+  /** True if the requested object can be private. A denial then reveals nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` if unknown parameters are counted but never refused (operation 7). */
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;
-  /** How responses may be stored. Undefined if they are never stored. */
+  /** The rules for storing responses. Undefined if they are never stored. */
   readonly cacheability:
     | {
-        /** False for operations that are not cached unless configured (5 and 7). */
+        /** True if responses are stored by default. Operations 5 and 7 require configuration. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` stands for a path parameter. */
         readonly tags: readonly string[];
@@ -92,7 +87,7 @@ export interface Operation {
     | undefined;
   /** The tags that a successful request purges. `{name}` stands for a path parameter. */
   readonly purges: readonly string[];
-  /** True if responses can contain `visibility` and `recipients` (4, 5, 16, comment writes). */
+  /** True if responses can contain `visibility` and `recipients` (operations 4, 5 and 16, and comment writes). */
   readonly carriesPrivateFields: boolean;
   /** The names of the semantic rules for responses (rules, 7). */
   readonly semanticRules: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What a caller must have: one permission, group membership or flag, all or any of several requirements, or a
- * requirement that only the author of the requested node may use (`own`).
+ * A requirement for callers: one permission, group membership or flag, a combination of requirements (all or any of
+ * them), or a requirement that only the author of the requested node may use (`own`).
  */
 export type Requirement =
   | { readonly permission: string }
@@ -13,10 +13,7 @@ export type Requirement =
 /** The decision of the permission rules about one caller and one operation. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
-  /** `missing` names the permissions, groups or flags that would have sufficed, most specific first. */
+  /** `missing` contains the permissions, groups or flags that would have sufficed, with the most specific first. */
   | { readonly verdict: 'denied'; readonly missing: readonly string[] }
-  /**
-   * The upstream must decide, because the caller is not in the roles file or because only the upstream knows who owns
-   * the node.
-   */
+  /** Decided by the upstream, because the caller is not in the roles file or the owner of the node is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

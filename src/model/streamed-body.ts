@@ -1,6 +1,6 @@
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** The receiver of a streamed body. */
+/** The reader of a streamed body. */
 interface BodyReader {
   /** Receives the next part. Returns false if the body must pause until `resume` is called. */
   part(bytes: Buffer): boolean;
@@ -17,7 +17,7 @@ interface BodySource {
    */
   pause(): void;
   resume(): void;
-  /** Called if the body is destroyed before all of it has been received. */
+  /** Called if the body is destroyed before it has been received completely. */
   abort(reason: UpstreamFailure): void;
 }
 
@@ -60,7 +60,7 @@ export class StreamedBody {
     return this.#pauseIfFull();
   }
 
-  /** Ends the body after the last part, or with the failure that truncated it. */
+  /** Ends the body. If it was truncated, `failure` is the reason. */
   finish(failure?: UpstreamFailure): void {
     if (this.#isReceived) return undefined;
     // The client has disconnected or is not reading, so the waiting parts cannot be delivered.
@@ -77,13 +77,13 @@ export class StreamedBody {
     return this.resume();
   }
 
-  /** Continues after the reader has paused the body. */
+  /** Continues to pass parts after the reader has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Takes back bytes from a reader that now returns false, so that the next reader receives them. */
+  /** Takes back bytes from a reader that is about to return false, so that the next reader receives them. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);

@@ -17,7 +17,7 @@ export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
 
-/** How the cache handled this request, in the terms of RFC 9211. */
+/** The way in which the cache handled the request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
   /** The reason why the request was forwarded or bypassed the cache, or the rule that allowed a stale response. */
@@ -36,7 +36,7 @@ interface UpstreamTrace {
   readonly denied?: boolean;
   readonly seconds: number;
   readonly attempts: number;
-  /** The `X-Request-Id` that was sent to the upstream, if it is not the client's own. */
+  /** The `X-Request-Id` header that was sent to the upstream, if it is not the client's own. */
   readonly requestId?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface Trace {
   background?: boolean | undefined;
   /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
-  /** Names of the fields that were removed for this caller. */
+  /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
   /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;

@@ -15,7 +15,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The upstream responded to a credential probe with a server error. */
+/** The error of a credential probe to which the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 

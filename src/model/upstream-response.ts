@@ -1,15 +1,12 @@
 import type { HeaderPairs } from './header-pairs.ts';
 import type { StreamedBody } from './streamed-body.ts';
 
-/**
- * A response from the upstream. The body is complete in memory with its content coding removed, or a stream if it is
- * too large.
- */
+/** A response from the upstream. The body is decoded and complete in memory, or a stream if it is too large. */
 export interface UpstreamResponse {
   readonly status: number;
   /** The reason phrase, if it is forwarded. */
   readonly reason?: string;
-  /** End-to-end headers only. */
+  /** The end-to-end headers. */
   readonly headers: HeaderPairs;
   readonly body: Buffer | StreamedBody;
 }

@@ -26,13 +26,13 @@ export interface Violation {
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
-  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty for the whole part. */
+  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if it concerns the whole part. */
   readonly at: string;
   /** The schema keyword or the name of the rule that was violated. */
   readonly keyword: string;
   /** The JSON pointer of the keyword in the generated schema. Empty for rules that are implemented in code. */
   readonly schemaPath: string;
-  /** A description in one sentence, without any value from the message. */
+  /** A description of the violation in one sentence, without any value from the message. */
   readonly message: string;
   /** The name that the sender probably meant. */
   readonly suggestion?: string;

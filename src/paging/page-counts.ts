@@ -93,9 +93,9 @@ export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the request is sent upstream (rules, 5). Because a list may have gained a
- * page since its count was learned, only pages after the next one are refused. The first page is never refused. The
- * same comparison is used for lists that begin at 0, so the upstream decides about the page after their last one.
+ * Checks a page against its bounds before the request is sent upstream (rules, 5). A list may have gained a page since
+ * its count was learned, so only pages after the next one are refused. The first page is never refused. Page numbers
+ * that begin at 0 are compared in the same way, so the page after the last one is left to the upstream.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */
@@ -139,8 +139,8 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page that is past the page count in the response, or undefined. Empty lists and first pages
- * are never refused (rules, 5).
+ * Returns the refusal of a page that is past the response's own page count, or undefined if there is no reason to
+ * refuse it. Empty lists and first pages are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;
@@ -148,7 +148,7 @@ export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: Retu
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** The refusal of a page: the error code, the parameter, and a message with the requested value and the allowed one. */
+/** The refusal of a page: the error code, the parameter, and a message with the requested and the allowed value. */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;

@@ -2,18 +2,18 @@
 export interface PagingOptions {
   /** The largest `pageSize` that a client may request. */
   readonly maxPageSize: number;
-  /** The time for which a learned page count is used, in seconds. */
+  /** The time in seconds for which a learned page count is used. */
   readonly maxAgeSeconds: number;
   /** The maximum number of stored page counts. */
   readonly maxEntries: number;
 }
 
-/** The configuration key `pageBounds:` of one operation, as written. */
+/** The options under the configuration key `pageBounds:` of one operation, as written. */
 export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
 
-/** The default of every option. */
+/** The default values of all options. */
 export const DEFAULT_PAGING_OPTIONS: PagingOptions = { maxPageSize: 100, maxAgeSeconds: 300, maxEntries: 10_000 };
 
 /** Fills in the defaults. An operation's own maximum overrides the global one. */

@@ -7,7 +7,7 @@ export interface RequestedPage {
   readonly pageSize: number | undefined;
   /** The refusals for values of `page` and `pageSize` that cannot be checked against their bounds. */
   readonly unreadable: readonly PageRefusal[];
-  /** The target without its page. The page count is learned under this key. */
+  /** The target without its page, which is the key of the page count. */
   readonly listTarget: string;
 }
 
@@ -20,7 +20,7 @@ export interface PageParameters {
 
 const NONE: readonly PageRefusal[] = [];
 
-/** Determines the page that the decoded parameters of a canonical target ask for. */
+/** Determines the page that a request with these decoded parameters asks for. `target` must be canonical. */
 export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
   const unreadable = [...unreadablePage(values, 'page'), ...unreadablePage(values, 'pageSize')];
@@ -48,9 +48,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters are removed, and
- * so are a `page` that selects the first page and a `pageSize` that is the known default, so that equal requests share
- * a stored response.
+ * Returns the exact target to send upstream, in the client's own encoding and order. So that equal requests share a
+ * stored response, empty parameters are removed. A `page` that selects the first page and a `pageSize` that is the
+ * known default are removed too.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);
@@ -69,7 +69,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, requ
   );
 }
 
-/** Returns a target without its `page`. The result is the key for the page count. */
+/** Returns a target without its `page`, for use as the key of a page count. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;

@@ -27,7 +27,7 @@ export interface PermissionsParts {
   readonly privateFields?: Requirement;
 }
 
-/** A role or an account with its grants, for use in tables. */
+/** A role or an account with its grants, as shown in tables. */
 interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;
@@ -37,9 +37,9 @@ interface Subject {
 /** The compiled permission rules. */
 export interface Permissions {
   /**
-   * Returns the grants of a caller. `level` is the level of the `permissions` check, `enforce` by default. At this
-   * level, unverified callers have the same grants as anonymous callers, so that claiming a name never gives more
-   * access (rules, 2).
+   * Returns the grants of a caller. `level` is the level of the `permissions` check, `enforce` by default. At the
+   * `enforce` level, unverified callers have the same grants as anonymous callers, so that claiming a name never gives
+   * more access (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Returns the compiled requirement of an operation. Throws `RangeError` if the operation was not compiled. */

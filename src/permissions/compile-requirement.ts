@@ -59,8 +59,8 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
 /**
- * Returns whether `other` makes `one` redundant, because all callers who meet `one` also meet `other`. Of two equal
- * alternatives, only the second is redundant.
+ * Returns whether `other` makes `one` redundant because all callers who meet `one` also meet `other`. If both are
+ * equal, only the second is redundant.
  */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;

@@ -32,8 +32,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns what is missing, starting with the alternative that lacks the least. If the node has another author,
- * alternatives that require ownership are omitted, unless there are no others.
+ * Returns the missing permissions, groups and flags, starting with the alternative that lacks the fewest. If the node
+ * has another author, alternatives that require ownership are omitted, unless there are no others.
  */
 function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');
@@ -54,6 +54,6 @@ export interface Grants {
   readonly delegated: boolean;
   /** True if a verified caller has no account in the roles file and `unmapped` is `deny`. */
   readonly denied: boolean;
-  /** A stable text that is the same for all callers with equal grants. Undefined if the grants are unknown. */
+  /** A stable key that is the same for all callers with equal grants. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

@@ -10,9 +10,9 @@ import type { OwnershipOptions } from './permissions-options.ts';
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** Caches the authors of nodes. They come from valid responses and from the configured lookup. */
+/** A cache of node authors. They come from valid responses and from the configured lookup. */
 export interface Ownership {
-  /** Stores an author from a valid response. Ids are texts, because they have 64 bits. */
+  /** Stores an author from a valid response. Ids are strings, because they have 64 bits. */
   learn(nodeId: string, authorName: string): void;
   /** Returns the author of a node if it is cached. */
   authorOf(nodeId: string): string | undefined;
@@ -23,7 +23,7 @@ export interface Ownership {
   of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
 }
 
-/** Creates a bounded cache of authors with an optional lookup. */
+/** Creates a cache of authors with a limited size and an optional lookup. */
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
   const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
 

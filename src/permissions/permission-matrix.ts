@@ -3,8 +3,8 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * The access of a role or account to an operation. `own` means that access is limited to the caller's own nodes, and
- * `delegated` means that the upstream decides.
+ * The access of a role or account to an operation. With `own`, access is limited to the caller's own nodes. With
+ * `delegated`, the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
@@ -22,7 +22,7 @@ export interface PermissionMatrix {
   readonly rows: readonly MatrixRow[];
 }
 
-/** Decides each operation for every role alone and for every account. */
+/** Computes the access of every role and every account to every operation. */
 export function permissionMatrix(
   permissions: Permissions,
   operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[],

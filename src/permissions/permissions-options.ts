@@ -8,7 +8,7 @@ export interface RolesOptions {
 
 /** Options for finding and caching the authors of nodes. */
 export interface OwnershipOptions {
-  /** The path template of the lookup below the base address, with `{nodeId}`. Undefined if there is no lookup. */
+  /** The path template of the lookup relative to the base address, with `{nodeId}`. Undefined without a lookup. */
   readonly lookup: string | undefined;
   /** The JSON pointer to the author's name in the lookup response. */
   readonly authorPointer: string;

@@ -45,12 +45,13 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
 }
 
-/** What a verified caller without an account may do. */
+/** The access of verified callers without an account. */
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the policy in the configuration, in the roles file, or the verifier's default. Throws if a role is unknown.
+ * Returns the policy from the configuration, the roles file or the verifier's default, in this order of precedence.
+ * Throws if a role is unknown.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

@@ -14,13 +14,13 @@ export interface Vocabulary {
   /** Returns the number of a term. Throws `RangeError` for an undeclared term. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Returns a stable text for a set. It does not depend on the other terms in the vocabulary. */
+  /** Returns a stable key for a set. It does not depend on the other terms in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 
 const textOf = ({ kind, name }: Term) => `${kind}:${name}`;
 
-/** Creates a vocabulary of the distinct terms, sorted by their text. */
+/** Creates a vocabulary from the distinct terms, sorted by their text. */
 export function createVocabulary(declared: Iterable<Term>): Vocabulary {
   const byText = new Map([...declared].map((term) => [textOf(term), term]));
   const texts = [...byText.keys()].sort();

@@ -47,7 +47,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // A lookup is useful only for a request that may be refused.
+      // A lookup is necessary only if the request may be refused.
       const visibility =
         checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
       return commentFindings(body, exchange, services, visibility);

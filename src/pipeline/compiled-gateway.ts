@@ -28,7 +28,7 @@ export interface CompiledGateway {
   /** The operations whose stored responses are no longer shared. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
-  /** Compares the traffic with the shadow contract. Undefined if there is none. */
+  /** The shadow contract. Undefined if there is none. */
   readonly shadow?: Pick<ShadowContract, 'requestReceived'> | undefined;
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;

@@ -90,7 +90,7 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // A community wiki can be edited by users other than its author (rules, 3).
+  // A community wiki can also be edited by users who are not its author (rules, 3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);
@@ -101,7 +101,7 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
   return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
 }
 
-/** Records the result of a decision at a level. A decision that is delegated to the upstream is not recorded. */
+/** Records a decision at a level. A decision that is delegated to the upstream is not recorded. */
 export function traceDecision(
   trace: Pick<Trace, 'permissions' | 'violations'>,
   level: CheckLevel,

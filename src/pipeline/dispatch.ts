@@ -71,7 +71,7 @@ function handleTarget(
   );
 }
 
-/** Runs a plan. In transparent mode, the credential is judged afterwards by the upstream's response. */
+/** Runs a plan. In transparent mode, the upstream's response then shows whether the credential is valid. */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,
   trace: Trace,

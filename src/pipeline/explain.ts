@@ -26,8 +26,8 @@ export interface ExplainRequest {
 }
 
 /**
- * Returns printable lines that explain how a request would be handled. It uses the same code as the live path, but it
- * does not contact the upstream.
+ * Returns printable lines that explain how a request would be handled. Real requests are handled by the same code, but
+ * this function does not contact the upstream.
  */
 export function explain(
   gateway: CompiledGateway,
@@ -100,7 +100,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** Returns the principal that an account would have after verification, with the same audience. */
+/** Returns the principal of an account, as if its credential had been verified. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };

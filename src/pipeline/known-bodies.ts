@@ -9,7 +9,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 export interface BodyFacts {
   /** False if the body is not JSON or was not parsed. */
   readonly isJson: boolean;
-  /** True if the body has its items in the expected place. */
+  /** True if the body contains its items in the expected place. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
   /** The number of pages in the list. Undefined if the body does not state it or the bound is waived (rules, 5). */
@@ -80,7 +80,7 @@ export interface KnownBodies {
 /** The maximum total size of the remembered bodies of all operations, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
-// A body larger than this share of the limit would evict too many others.
+// A body that is larger than this fraction of the limit would evict too many others.
 const MAX_SHARE = 1 / 8;
 // The approximate size of an entry without its body, in bytes: the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
@@ -122,8 +122,7 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // If a list differs each time, most of its versions are not remembered. They would fill memory without ever being
-      // reused.
+      // A list that differs each time would only fill the memory, so most of its versions are not remembered.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
@@ -149,7 +148,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items can also be users or topics, which do not have a relevant author. Only nodes have a revision.
+    // The items can also be users or topics, whose authors are irrelevant. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

@@ -8,10 +8,7 @@ import type { Upstream } from '../upstream/create-upstream.ts';
  */
 export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
-/**
- * Creates the function for lookups that are needed to decide before a request is forwarded. If a lookup fails, the
- * decision is made without it.
- */
+/** Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without it. */
 export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {
     try {

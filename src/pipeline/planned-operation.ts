@@ -14,7 +14,7 @@ export interface PlannedOperation {
   /** True if a service account is used instead of the caller's credential. */
   readonly serviceCredential: boolean;
   readonly maxPageSize: number;
-  /** The page size used when `pageSize` is absent. Undefined if it is unknown. */
+  /** The page size that applies if `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
   /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;

@@ -53,7 +53,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   }
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // Fields that the request did not ask for are found by name, but an excerpt does not contain their names.
+    // The check looks for the names of fields that the request did not ask for, which an excerpt does not contain.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scanners.get(operation.id)?.get(status)?.[variantOf(parameters)];
     if (scanner === undefined || bytes.length === 0) return undefined;

@@ -11,7 +11,7 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A second contract that traffic is compared with. It only reports differences, after the responses have been sent. */
+/** A second contract with which traffic is compared. It only reports differences, after the response was sent. */
 export interface ShadowContract {
   /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
@@ -32,7 +32,7 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request, in a separate trace for background work. */
+  /** Records the differences that were found in one request. They are recorded in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function after urgent work is done. */
   readonly later: (work: () => void) => void;
@@ -225,7 +225,7 @@ export function contractDifferences(live: CollectedViolations, shadow: Collected
   ];
 }
 
-/** Returns the violations of the first contract that the second does not have, or that are less severe there. */
+/** Returns the violations of the first contract that are missing from the second or are less severe there. */
 function beyond(
   first: CollectedViolations,
   second: CollectedViolations,
@@ -239,6 +239,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The schema path is not part of the key, because a schema that has moved still means the same. The item index is not
-// part of it either, because a message is checked as a whole.
+// The key does not contain the schema path, because a schema that was moved still means the same. It does not contain
+// the item index, because a message is checked as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

@@ -28,8 +28,8 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // A miss has the same headers as a later hit. A response whose content coding could not be decoded is never stored,
-  // so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as a later hit. If the content coding could not be decoded, the response
+  // is never stored, so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];

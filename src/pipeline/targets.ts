@@ -31,7 +31,7 @@ interface UndocumentedTarget {
   readonly verdict: UndocumentedVerdict;
 }
 
-/** The parts of a request that determine the meaning of its target. */
+/** The data from a request that determines the meaning of its target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
 /** Resolves request targets and remembers some of the results. */
@@ -57,7 +57,7 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-// The approximate sizes of an entry, of a violation and so on, in bytes, without their texts.
+// The approximate sizes in bytes of an entry, a violation and a value, without their texts.
 const ENTRY_BYTES = 500;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
@@ -136,9 +136,9 @@ interface Admission {
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
-  /** The refusal of the request, if the check is enforced and the parameters are invalid. */
+  /** The refusal of the request if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** The error that decoding the parameters has thrown, if it does not end the request. */
+  /** The error that decoding the parameters threw, unless it ends the request. */
   readonly failure?: unknown;
 }
 
@@ -218,7 +218,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // NaN is not equal to any page, so operations without pages never omit the page.
+    // NaN does not equal any page, so the target of an operation without pages always keeps its `page`.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });

@@ -5,7 +5,7 @@ import { mayShow } from './shown-text.ts';
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of ids. It is accepted before other forms are checked, because some ids contain groups of digits
+ * The most common form of ids. It is accepted before further checks, because some of these ids contain groups of digits
  * that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
@@ -34,8 +34,7 @@ export function plainName(name: string): string {
 
 const MAX_REMEMBERED = 1_000;
 
-// A server usually sends the same undocumented fields in every response, and checking a name takes longer than looking
-// it up here.
+// Servers usually repeat the same undocumented fields, and checking a name takes longer than looking it up here.
 const rememberedName = boundedMemo(MAX_REMEMBERED, (name: string) =>
   (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
 );

@@ -1,12 +1,12 @@
 /** The details that the description of a value may reveal. */
 interface DescriptionDetail {
-  /** True if the form of a text (such as a date or an address) is described in addition to its length. */
+  /** True if the description contains the form of a text (such as a date or an address) as well as its length. */
   readonly form: boolean;
-  /** True if a text that is one plain word is repeated. */
+  /** True if the description may contain the text itself, if it is one plain word. */
   readonly word: boolean;
 }
 
-/** Only the type and the size of a value are revealed. */
+/** Options for descriptions that reveal only the type and the size of a value. */
 export const SIZE_ONLY: DescriptionDetail = { form: false, word: false };
 
 const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
@@ -20,10 +20,10 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// Only the beginning of a text is matched, so that a long text does not take longer than a short one.
+// The number of characters that are matched, so that a long text does not take longer than a short one.
 const MAX_MATCHED = 300;
 
-/** Describes a JSON value without showing it: its type, its size and, if allowed, its form. */
+/** Describes a JSON value without revealing it: its type, its size and, if allowed, its form. */
 export function describeValue(value: unknown, { form, word }: DescriptionDetail): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `list of ${value.length}`;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Recognizes the values of personal fields for the lifetime of the process, without storing the values. */
+/** Recognizes personal values while the process runs, without storing the values themselves. */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
@@ -42,12 +42,12 @@ export function createPersonalMemory(): PersonalMemory {
   };
 }
 
-/** A text with more words is a sentence. Its words do not identify a person. */
+/** The maximum number of words. A longer text is a sentence, whose words do not identify a person. */
 const MAX_WORDS = 5;
 
-/** Returns the words of a person's name, even if it has accents or is an address, in camel case or in snake case. */
+/** Returns the words of a person's name, which may contain accents or be in the form of an address or identifier. */
 export function wordsOf(text: string): readonly string[] {
-  // The URL of a page or picture contains words of the server rather than of a person.
+  // The words in the URL of a page or picture belong to the server rather than to a person.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

@@ -6,20 +6,20 @@ const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
   /[^\s@/](?:@|%(?:25)*40)[^\s@/]/i,
   /[\w.+-]=40[\w-]/i,
-  // An IPv4 address with at least one group of two or more digits, which most version numbers do not have. An IPv6
+  // An IPv4 address with at least one group of two or more digits, which most version numbers do not have, or an IPv6
   // address.
   /(?<!\d)(?=(?:\d[-_.])*\d\d)\d{1,3}(?:[-_.]\d{1,3}){3}(?!\d)/,
   /(?<![\da-z])[\da-f]{0,4}(?::[\da-f]{0,4}){3,7}(?![\da-z])|::/i,
-  // Telephone numbers with a country code, and numbers that follow a word such as `phone` or `iban`.
+  // Telephone numbers with a country code, or numbers that follow a word such as `phone` or `iban`.
   /(?<![\w+])\+\d(?:[-._:/ ()]{0,2}\d){7}/,
   /(?<![A-Za-z])(?:tel|phone|mobile|fax|card|iban|ssn)\d*[-._:=/+]{0,2}\d(?:[-._:/]{0,2}\d){5}/i,
-  // Card numbers; North American telephone numbers; account numbers (ISO 13616).
+  // Card numbers, North American telephone numbers, or account numbers (ISO 13616).
   /(?<!\d)\d{4}(?:[-._:/+= ]{1,2}\d{4}){3}(?!\d)/,
   /(?<!\d)\d{3}[-._:/+=]{1,2}\d{3}[-._:/+=]\d{4}(?!\d)/,
   /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?:[A-Z]{0,4}\d{10,26}|(?:[-._:/+= ][A-Z\d]{4}){3,7})(?![A-Za-z\d])/,
 ];
 
-/** Nine or more digits, which may be in groups. Names in contracts do not have as many. */
+/** Nine or more digits, which may be in groups. Names in contracts contain fewer digits. */
 const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
 /** Four groups of digits, including IPv4 addresses whose groups all have one digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;

@@ -24,8 +24,8 @@ const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
- * Returns whether a text contains a key, a token or a password, or Base64 text with a name and password or an e-mail
- * address in it.
+ * Returns whether a text contains a key, a token, a password, or Base64 text that encodes a name with a password or an
+ * e-mail address.
  */
 export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
@@ -46,7 +46,7 @@ function hidesCredential(text: string): boolean {
 }
 
 const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$/i;
-// These settings name the location of a secret, not the secret itself.
+// These settings contain the location of a secret rather than the secret itself.
 const SECRET_LOCATION = /(?:Env|File)$/;
 
 /** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
@@ -60,8 +60,8 @@ const LONG = 20;
 /** The sizes of pictures, which are ignored. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * The fraction of rare letter pairs above which a word counts as random. The second limit is for long words, whose
- * fractions vary less.
+ * The fraction of rare pairs above which a word counts as random. The lower limit is for long words, in which the
+ * fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;

@@ -67,7 +67,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // Do not write if the writer has been closed in the meantime, because it has then written newer observations.
+    // If the writer has been closed in the meantime, it has already written newer observations.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {

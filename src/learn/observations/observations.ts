@@ -26,7 +26,7 @@ export interface Vocabulary {
 
 /** The differences between objects and their description in the contract. */
 export interface DescribedObjects {
-  /** The undocumented members of the objects. `seen` counts all complete objects. */
+  /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
   /** Missing required members. The key contains the JSONPath of the schema that requires the member, and its name. */
   readonly missing: Map<string, Shape>;
@@ -43,15 +43,15 @@ export interface PageSizes {
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** The number of pages that were smaller than requested although the list has more items, by page size. */
+  /** The number of pages, by size, that were smaller than requested although the list contains more items. */
   readonly clamped: Map<number, number>;
-  /** The sizes that responses report if the request does not specify one, with their number. */
+  /** The number of responses, by the page size that they report, to requests without a page size. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** How often a switch (`wrap`, `v1`) did not change the structure of a response, and how often it did. */
+/** The number of times that a switch (`wrap`, `v1`) did or did not change the structure of a response. */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -63,7 +63,7 @@ export interface SwitchCounts {
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /** The bodies of successful responses. Undefined if all requests were passed through with streamed bodies. */
+  /** The bodies of successful responses. Undefined if the bodies of all responses were streamed. */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
@@ -193,7 +193,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** Returns the number of shapes in observations, which is limited. */
+/** Returns the number of shapes in observations, for enforcing the limit. */
 export function countShapes({ open, described, mistyped, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

@@ -1,6 +1,6 @@
 import { confidenceWord, shownConfidence } from '../confidence.ts';
 
-/** One action of an OpenAPI Overlay 1.0. */
+/** An action of an OpenAPI Overlay 1.0 document. */
 export interface OverlayAction {
   readonly target: string;
   readonly description: string;
@@ -37,11 +37,11 @@ export interface Proposal {
 
 /** The limits for proposals. */
 export interface Limits {
-  /** The number of distinct responses in which a word or the name of a field must occur to be shown. */
+  /** The minimum number of distinct responses that must contain a word or a field name before it is shown. */
   readonly minResponses: number;
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
-  /** True if all undocumented paths with known bodies are added to the contract, and not only ticket lookups. */
+  /** True to add all undocumented paths with known bodies to the contract. False to add only ticket lookups. */
   readonly writeAddresses: boolean;
 }
 

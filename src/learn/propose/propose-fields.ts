@@ -33,7 +33,7 @@ interface Owner {
   readonly path: string;
   readonly schema: SchemaNode;
   readonly seen: DescribedObjects;
-  /** True if the schema has a list of required members to which more can be appended. */
+  /** True if the schema has a list of required members that can be extended. */
   requires: boolean;
 }
 
@@ -63,8 +63,8 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
 }
 
 /**
- * Proposes descriptions of maps, whose member names are data. This is possible only for schemas that are not combined
- * with others, because `additionalProperties` would also affect the members of those.
+ * Proposes descriptions of maps, whose member names are data. The schema must not be combined with other schemas,
+ * because `additionalProperties` would also affect the members of those schemas.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -105,7 +105,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
   });
 }
 
-/** Returns whether an alternative in the contract, for example from an overlay, already accepts the sampled schema. */
+/** Returns whether the contract or an overlay already has an alternative that accepts the sampled schema. */
 function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   return anyOf.some((one) => {
     if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
@@ -147,8 +147,8 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. If its variants are named elsewhere, returns none, because an operator must
- * choose a variant.
+ * Returns the actions for a response. Returns none if its variants are named elsewhere, because an operator must then
+ * choose one of them.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

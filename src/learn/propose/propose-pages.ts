@@ -46,7 +46,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // If another response had a larger full page, the page was truncated for a different reason.
+  // If another response was a larger full page, this page was truncated for a different reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {

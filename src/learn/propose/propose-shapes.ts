@@ -47,7 +47,7 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   };
 }
 
-/** Returns actions that add a component for a place that now refers to the shared one for undescribed values. */
+/** Returns actions that add a component for a place that refers to the shared component for undescribed values. */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
   const name = freeName(componentName(place), taken);
@@ -69,7 +69,7 @@ export function componentName(place: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Returns the name. If it is already used, appends a number. */
+/** Returns the name, with a number appended if the name is already used. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;
@@ -190,7 +190,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Keys that are data are not named here. Rare members may also be such keys.
+    // Keys that are data are not listed by name. Rare members may be such keys, too.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

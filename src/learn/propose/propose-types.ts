@@ -6,7 +6,7 @@ import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, type ProposedSchema, schemaWords, toSchema } from './propose-shapes.ts';
 import { kindsOf } from '../shape/shape.ts';
 
-/** Proposes additional types for fields whose values had a different type than documented. */
+/** Proposes additional types for fields whose values did not have the documented type. */
 export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
   return [...mistyped].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -29,7 +29,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   });
 }
 
-/** Keywords that do not affect values of other types, and the mark for personal data. */
+/** Keywords that do not affect values of other types, and the keyword for personal data. */
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
 /** Returns the keywords for the additional type that do not restrict values of the documented type. */

@@ -8,7 +8,7 @@ const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposes the words of fields with a closed vocabulary. Each word below the minimum confidence is omitted. */
+/** Proposes the words of fields with a closed vocabulary. Omits every word below the minimum confidence. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
@@ -42,7 +42,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
   });
 }
 
-/** Returns whether so many values contained no new word that another new word is unlikely. */
+/** Returns whether there were enough values without a new word to make another new word unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }
@@ -59,7 +59,7 @@ function closedEvidence(seen: Vocabulary) {
   };
 }
 
-/** Returns the evidence for several words, which is the evidence for the rarest of them. */
+/** Returns the evidence for several words, which is the evidence for the rarest one. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
   const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};

@@ -17,7 +17,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
   const groups = [
     proposeShapes(observations, document),
     proposeTypes(observations, document),
-    // This runs before `proposeFields`, which appends to the lists that this function replaces.
+    // `proposeOptional` replaces lists, so it must run before `proposeFields`, which appends to them.
     proposeOptional(observations, document, minConfidence),
     proposeFields(observations, document, minResponses),
     proposeEnvelopes(observations, document),
@@ -29,7 +29,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
   return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
 }
 
-/** A required member that was missing in some of `of` objects. */
+/** A required member that was missing from some objects. `of` is the number of all objects. */
 interface MissingMember {
   readonly name: string;
   readonly shape: Shape;
@@ -37,8 +37,8 @@ interface MissingMember {
 }
 
 /**
- * Proposes that missing members become optional. An overlay cannot remove a single string from a list, so each list is
- * replaced. This happens once, even if several objects share the list.
+ * Proposes that missing members become optional. An overlay cannot remove a single string from a list, so it replaces
+ * the whole list. Each list is replaced only once, even if several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]): Proposal[] => {

@@ -27,7 +27,7 @@ export function samplePageSize({ pages }: Observations, response: SampledRespons
   else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** Counts a refusal, unless a page of this size or a larger one was accepted. It then has another reason. */
+/** Counts a refusal, unless a page that was at least as large was accepted earlier. */
 function addRefusal(place: PageSizes, requested: number): void {
   if (requested <= place.accepted) return;
   place.refused = Math.min(place.refused || requested, requested);
@@ -35,7 +35,7 @@ function addRefusal(place: PageSizes, requested: number): void {
 }
 
 interface Sizes {
-  /** The page size in the response body. */
+  /** The page size that the response body reports. */
   readonly stated: number;
   readonly items: number;
   readonly total: number | undefined;

@@ -16,7 +16,7 @@ export function sampleBody(
 ): void {
   if (!isOtherEnvelope(placeSchema, json, context.complete))
     return sampleValue(all, { placeSchema, name: '' }, json, context);
-  // A body that contains an error is an error, whatever its status is.
+  // A body that contains an error is treated as an error, even if the status is a success.
   if (context.complete && status < 300 && !isError(json))
     addValue(shapeAt(all.envelopes, placeSchema.written.path, context), json, context);
 }
@@ -26,7 +26,7 @@ const isError = (json: unknown) =>
 
 interface Position {
   readonly placeSchema: PlaceSchema;
-  /** The name of the field. Elements have the name of their array. */
+  /** The name of the field. Array elements have the name of their array. */
   readonly name: string;
 }
 

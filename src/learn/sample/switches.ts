@@ -9,7 +9,7 @@ interface SwitchComparison {
 /** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/** Creates the comparison. It starts at once if `always` is true, otherwise with an operation's first switch. */
+/** Creates the comparison. Unless `always` is true, it begins for each operation with the first switch. */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();

@@ -5,9 +5,9 @@ import { textForm } from './text-form.ts';
 
 /** The context in which values are added to shapes. */
 export interface SampleContext {
-  /** The number of this response, by which each place counts it only once. */
+  /** The number of this response. It ensures that each place counts the response only once. */
   readonly responseNumber: number;
-  /** False if the caller selected the fields. Missing fields are then not evidence. */
+  /** False if the caller selected the fields. Missing fields are then ignored. */
   readonly complete: boolean;
   /** The number of shapes that can still be stored, and the number of shapes that were not stored. */
   readonly budget: { left: number; dropped: number };

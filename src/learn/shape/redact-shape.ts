@@ -1,9 +1,9 @@
 import { mergeShapes } from './merge-shapes.ts';
 import { emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts';
 
-/** Decides which names of undocumented fields may be shown. */
+/** Options that determine which names of undocumented fields may be shown. */
 export interface RedactOptions {
-  /** The minimum number of distinct responses that contain a field before its name is shown. */
+  /** The minimum number of distinct responses that must contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
   /** Returns whether a field in the contract has this name. Such a name is not personal. */
@@ -80,9 +80,9 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be names of people, and all values have the same types. Such names are single
- * words, none of which is always present, or members of a field with a name such as `votesBy`. Treating the object as a
- * map is correct even if the names turn out to be field names.
+ * Returns whether the member names may be names of people. This is the case if all values have the same types, and the
+ * names are single words that are not always present or the field has a name such as `votesBy`. Treating the object as
+ * a map is correct even if the names turn out to be field names.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

@@ -19,7 +19,7 @@ export interface IntegerCounts {
   /** The number of integers that do not fit in 32 bits. */
   wide: number;
   negative: number;
-  /** The number of integers that are between 1990 and 2100 if they are read as epoch milliseconds. */
+  /** The number of integers that are epoch milliseconds between 1990 and 2100. */
   instants: number;
 }
 
@@ -60,7 +60,7 @@ export interface Shape {
   lastSeenAt: number;
   nulls: number;
   booleans: number;
-  /** The number of numbers that are not integers. */
+  /** The number of values that are not integers. */
   fractions: number;
   integers: IntegerCounts | undefined;
   texts: TextCounts | undefined;
@@ -73,7 +73,7 @@ export interface Shape {
 /** The limits of sampling. */
 export const SHAPE_LIMITS = {
   depth: 8,
-  /** The maximum number of names in one object. An object with more names counts as a map. */
+  /** The maximum number of names in one object. An object with more names is treated as a map. */
   names: 64,
   /** The maximum number of elements that are sampled in one array. */
   elements: 2000,

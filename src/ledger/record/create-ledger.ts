@@ -19,7 +19,7 @@ export interface LedgerParts {
   readonly operations: readonly string[];
   /** The release label for all counts. */
   readonly release: string;
-  /** The store that is used until `open` is called. It is used permanently if `open` is never called. */
+  /** The store that is used until `open` is called, or permanently if it is never called. */
   readonly inMemory: OpenedStore;
   /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
@@ -33,7 +33,7 @@ const WRITE_AFTER_MS = 500;
 /** The maximum number of remembered fingerprints. They are only needed to count new violations for `size`. */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Requests only add to pending data, and at most one batch is written at a time. */
+/** Creates a ledger. Requests only add to pending data. At most one batch is written at a time. */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
@@ -62,11 +62,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // A request counts only once per violation, so that counts divided by requests are fractions of the traffic.
+    // Each request counts once per violation, so that counts can be divided by the number of requests.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background requests do not have a caller, but requests that the shadow contract checks afterwards do.
+    // Background requests do not have a caller, except when the shadow contract checks a client's request later.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);

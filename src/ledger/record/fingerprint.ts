@@ -18,7 +18,7 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** Creates the function with a memory of limited size. A known violation takes one lookup and no hash. */
+/** Creates the function, which remembers a limited number of violations. A known violation takes one lookup. */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
   return (operation, status, violation) => {
@@ -34,10 +34,10 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** Computes the kind of a violation. The key is the rule followed by the place. */
+/** Computes the identifying properties. The key consists of the rule and the place. */
 function reduced(key: string, { status, violation }: Occurrence): ViolationKind {
   const rule = key.slice(0, key.length - violation.at.length);
-  // The name of a permission comes from the contract and may contain blanks.
+  // The name of a permission comes from the contract and can contain spaces.
   const at = violation.keyword === 'permission-denied' ? violation.at : placeText(violation.at);
   return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };
 }

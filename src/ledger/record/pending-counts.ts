@@ -27,8 +27,8 @@ interface PendingEntries {
 /** The maximum number of distinct violations per direction that are waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * The fraction of the limit that one rule of one operation can use once half of the limit is used. A caller who invents
- * parameter names therefore cannot displace other violations.
+ * The fraction of the limit that one rule of one operation can occupy once half of the limit is in use. A caller who
+ * invents parameter names therefore cannot displace other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -120,7 +120,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 }
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
-  // The message may contain the same place that had to be masked.
+  // The message may also contain the text that was masked in the place.
   if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
   return shownText(message) ?? `violates the rule ${violation.keyword}`;
@@ -136,7 +136,7 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts. Each operation has a row of numbers, so that counting a request takes a few additions. */
+/** Creates the counts. Each operation has a row of numbers, so a request costs only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));
@@ -191,8 +191,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether the response could be refused. Only successful responses can be refused, and counting error responses
- * would distort the numbers on which promotion is based.
+ * Returns whether a response could be refused. Error responses are never refused, so counting them would distort the
+ * numbers on which promotion is based.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -10,8 +10,8 @@ import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErr
 const BUSY_MS = 5_000;
 
 /**
- * The number of changed pages that SQLite holds in memory. It is larger than any batch, so a batch reaches the disk
- * only on commit, and a full disk can be distinguished from a full ledger.
+ * The number of changed pages that SQLite holds in memory. No batch changes as many pages, so a batch reaches the disk
+ * only on commit. This distinguishes a full disk from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
@@ -57,8 +57,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates its index next to the file, which fails in a read-only folder. No process can write to the
-      // ledger in such a folder, so it can be opened as immutable.
+      // SQLite creates its index next to the file, which fails in a read-only folder. No process can write to a ledger
+      // there, so it can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
@@ -81,7 +81,7 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-// The tables are checked for again inside the transaction, because another process may be creating them.
+// The transaction checks again whether the tables exist, because another process may be creating them.
 function createTables(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   inTransaction(database, () => {

@@ -12,7 +12,7 @@ interface LedgerLocation {
   readonly name: string;
   /** The configuration key for the location, as a JSON pointer. */
   readonly key: string;
-  /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
+  /** False if the data is lost when the process ends. Other processes then cannot read it. */
   readonly isLasting: boolean;
   /** Opens the store for a gateway, which is the only writer. Throws `LedgerFileError`. */
   open(): Promise<OpenedStore>;

@@ -30,9 +30,9 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 }
 
 /**
- * Creates a store in memory. Each direction has its own share of the limit. When a share is full, the entries that were
- * seen least recently are removed from the rule with the most entries. Callers who invent parameter names therefore
- * displace only other invented names.
+ * Creates a store in memory. Each direction has its own share of the limit. If a share is full, the rule with the most
+ * entries loses its least recently seen entries. Callers who invent parameter names therefore displace only other
+ * invented names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));

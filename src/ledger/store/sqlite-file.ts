@@ -58,7 +58,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch is within the limits but cannot be committed, the disk is full. Removing rows does not help then.
+        // If a batch is within the limits but cannot be committed, the disk is full, and removing rows does not help.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;
@@ -133,7 +133,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. If the file is larger because of an earlier limit, it is reduced. */
+/** Limits the size of the file. A file that is larger because of an earlier limit is reduced in size. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -154,7 +154,7 @@ function releaseSpace(database: DatabaseSync): void {
   }
 }
 
-/** Copies the write-ahead log into the file. SQLite would not do this if the file has been renamed. */
+/** Copies the write-ahead log into the file. SQLite itself does not do this for a renamed file. */
 function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

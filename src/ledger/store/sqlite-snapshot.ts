@@ -8,7 +8,7 @@ import type { EntryFacts } from '../ledger-batch.ts';
 import { inTransaction } from './ledger-database.ts';
 import { operationOf } from '../ledger-store.ts';
 
-/** Reads the data that matches a query from a ledger file, as it was at one moment. */
+/** Reads the data that matches a query from a ledger file. All data is from the same moment. */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };

@@ -7,16 +7,15 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** The inode, which identifies the file on the disk even if it is renamed. */
+  /** The inode, which identifies the file even if it is renamed. */
   readonly inode: string | undefined;
   /** The inodes of the companion files, by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. A file that has been removed cannot
- * be read by others, so if the file has been removed or replaced, the next batch is written to the file that is now at
- * that path.
+ * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. If the file is removed or replaced
+ * later, the next batch is written to a file at the original path, because no other process can read a removed file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
@@ -47,7 +46,7 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
 
 /**
  * Closes a file that has been moved, after copying its write-ahead log into it. Removes its companion files from the
- * old place, because the next file could otherwise use them by mistake.
+ * old location, so that SQLite does not use them for the next file.
  */
 function closeMoved({ file, companions }: Opened): void {
   file.checkpoint();

@@ -19,7 +19,7 @@ type WorkerTask =
   | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
   | { readonly kind: 'close' };
 
-/** A task with an id, which its response repeats. */
+/** A task with an id. The response contains the same id. */
 export type WorkerRequest = WorkerTask & { readonly id: number };
 
 /** The result of a task, or the message of its error. */
@@ -30,7 +30,7 @@ export type WorkerResponse =
 // The worker is next to this file and has the same ending: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** The limits of the thread's heap in MB. They are small because the thread runs permanently. */
+/** The limits of the thread's heap in MB. They are low because the thread runs permanently. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {

@@ -30,7 +30,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          // A synchronous reply comes from the cache, so there is no verdict of the upstream to compare with.
+          // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
           return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
         };
         return (exchange) => {
@@ -44,7 +44,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
   };
 }
 
-/** Descriptions, for the caller, of missing requirements that are not permissions. */
+/** Descriptions of missing requirements that are not permissions. They are sent to the caller. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
@@ -57,8 +57,8 @@ interface Refused {
 }
 
 /**
- * Returns the refusal of a caller: 403 with the missing permission for a verified caller, 401 if a credential could
- * help, and 429 or 503 if the credential could not be verified (rules, 2).
+ * Returns the refusal of a caller. The status is 403 for a verified caller, 401 if a credential could help, and 429 or
+ * 503 if the credential could not be verified (rules, 2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,

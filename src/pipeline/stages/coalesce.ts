@@ -20,7 +20,7 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // A failure is also marked as shared, because this request was not sent upstream itself.
+          // A failed request is also marked as shared, because it did not reach the upstream itself.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;

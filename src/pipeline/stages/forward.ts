@@ -33,7 +33,7 @@ export interface ForwardServices {
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Makes the cache store the responses of an operation separately for each caller from now on. */
+  /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /**

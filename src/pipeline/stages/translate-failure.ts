@@ -52,7 +52,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
   };
 }
 
-/** Returns the reply of the remaining plan. Converts a transport failure into a gateway error. */
+/** Returns the reply of the remaining plan. Throws a gateway error for a transport failure. */
 async function replyOf(next: Handler, exchange: Exchange): Promise<Reply> {
   try {
     return await next(exchange);

@@ -61,7 +61,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
           findings = await inspect(planned, read.bytes, passed, { check, limits });
         } catch (error) {
           if (!transparent) throw error;
-          // The body has already been read and must be forwarded from memory.
+          // The body has already been read, so it must be forwarded from memory.
           checkFailed(exchange.trace, 'requests', level, error);
           return next(passed);
         }

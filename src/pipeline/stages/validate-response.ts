@@ -76,7 +76,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
-        // This is the same failure that is reported when responses are decoded for the client.
+        // Responses that are decoded for the client report the same failure.
         if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
@@ -91,7 +91,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
-        // The ledger must contain at least the server error that the status reports.
+        // If no other violation was found, the server error itself is recorded.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
       };
@@ -149,7 +149,7 @@ interface ReadBody {
   readonly findings: ResponseFindings;
 }
 
-/** Returns a response if a scan of its bytes proves that it is valid. Returns undefined if it must be parsed. */
+/** Returns the response if a scan of its bytes proves that it is valid, or undefined if it must be parsed. */
 function scanBody(
   exchange: Exchange,
   response: DecodedResponse,

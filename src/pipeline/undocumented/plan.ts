@@ -65,7 +65,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   };
 }
 
-/** Returns the plan as one line, as printed by `portico plan`. */
+/** Returns the plan as one line of text, which `portico plan` prints. */
 export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
   return `*    undocumented paths   ${stages.length === 0 ? 'refused' : stages.join(' → ')}`;
 }

@@ -17,7 +17,7 @@ export interface PassingVerdict {
   readonly pass: true;
   readonly permission: string | undefined;
   readonly reported: boolean;
-  /** True if the contract has the path but not the method. Used in reports. */
+  /** True if the contract contains the path but not the method. Used in reports. */
   readonly documentedPath?: boolean;
   /** True if the method belongs to an inferred operation that is disabled. */
   readonly isDisabled?: boolean;

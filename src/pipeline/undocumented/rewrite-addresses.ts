@@ -85,7 +85,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// The length and a strong validator describe the original bytes, so they do not apply to the rewritten ones.
+// The length and a strong validator describe the original bytes and are wrong for the rewritten ones.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();
