@@ -9,7 +9,7 @@ const portico = await createPortico({ mode: 'observe', ledger: { file: ':memory:
 
 const app = express();
 app.get('/hello', (_req, res) => void res.json({ hello: 'world' }));
-// Body parsers must come after Portico, because it forwards bodies as it receives them.
+// Add body parsers only after Portico, because it needs to read request bodies itself.
 app.use(portico);
 
 // The admin side is for operators only. Any middleware can protect it; this example requires a name and a password.
