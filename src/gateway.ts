@@ -42,7 +42,7 @@ interface GatewayParts {
 export interface Assembly {
   readonly gateway: CompiledGateway;
   readonly services: Services;
-  /** Problems of the contract or the shadow contract that do not prevent the startup. */
+  /** Problems in the contract or the shadow contract that do not prevent startup. */
   readonly warnings: readonly Fault[];
   /** The state in the ladder file at startup. It can belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;

@@ -36,7 +36,7 @@ export interface AssemblyParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The stream to which log lines are written. */
   readonly logStream: DestinationStream;
-  /** Returns a number 0 ≤ x < 1 that decides whether a hit on a shared page is compared. */
+  /** Returns a random number x (0 ≤ x < 1). It decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
 }
 
@@ -143,7 +143,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /**
- * Returns the names of all requirements that a denied caller can be missing. The names come from the contract and the
+ * Returns the names of all requirements that a caller can fail to meet. The names come from the contract and the
  * configuration, never from a request.
  */
 export function permissionLabels(

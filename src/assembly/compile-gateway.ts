@@ -35,7 +35,7 @@ import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './watch-shadow.ts';
 
-/** The divisor of the cache budget that gives the memory limit of the targets memo. */
+/** The targets memo may use one eighth of the memory that is configured for stored pages. */
 const TARGETS_SHARE = 8;
 
 /** A limit above the number of permissions in any contract and configuration. */

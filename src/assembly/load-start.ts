@@ -19,7 +19,7 @@ export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
-  /** Problems of the two contracts that do not prevent the startup. */
+  /** Problems in the two contracts that do not prevent startup. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -143,8 +143,8 @@ function loadShadow(
 }
 
 /**
- * The properties of operations that the shadow contract's comparison with traffic ignores, by their names in the
- * document.
+ * The operation properties that are ignored when traffic is checked against the shadow contract. The keys are their
+ * names in the document.
  */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,

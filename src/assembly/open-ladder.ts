@@ -5,7 +5,7 @@ import { movedLevels } from '../ladder/ladder-rows.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 
-// Promotions depend on a window of hours, so evaluating them every five minutes is frequent enough.
+// Promotions depend on a window of hours, so it is enough to evaluate them every five minutes.
 const PROMOTION_MS = 300_000;
 // The maximum time until a running gateway notices a `portico ladder --lift`.
 const RELOAD_MS = 10_000;

@@ -30,8 +30,8 @@ interface FetchedResponse {
 }
 
 /**
- * Checks that shared responses do not depend on the caller. For this purpose it occasionally compares the responses
- * that different callers receive.
+ * Checks that shared responses do not depend on the caller, by occasionally comparing the responses that different
+ * callers receive.
  */
 export interface AudienceGuard {
   /**
@@ -51,7 +51,7 @@ export interface AudienceGuard {
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**
-   * Gives each caller separate stored responses of the operation from now on. Call this when a response shows that it
+   * From now on, stores the operation's responses separately for each caller. Call this when a response shows that it
    * depends on the caller.
    */
   demote(operationId: string): void;

@@ -11,10 +11,7 @@ export interface Freshness {
    * The number of seconds after freshness ends for which the page is served while a new one is fetched (RFC 5861, 3).
    */
   readonly staleWhileRevalidateSeconds: number;
-  /**
-   * The number of seconds after the end of freshness during which the page is served if the upstream fails (RFC 5861,
-   * 4).
-   */
+  /** The number of seconds after freshness ends for which the page is served if the upstream fails (RFC 5861, 4). */
   readonly staleIfErrorSeconds: number;
 }
 
@@ -30,8 +27,8 @@ export interface CacheOptions extends Freshness {
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size. It is a number for all lists, or a number for each operation id. If it is set,
-   * requests without `pageSize` share stored pages with requests for that size.
+   * The upstream's default page size. It is either a single number for all lists, or a number for each operation id. If
+   * it is set, requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
@@ -76,8 +73,10 @@ const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum:
  */
 const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
-  staleWhileRevalidateSeconds: seconds('Seconds after that for which it is served while a new one is fetched.'),
-  staleIfErrorSeconds: seconds('Seconds after it is no longer fresh for which it is served if the upstream fails.'),
+  staleWhileRevalidateSeconds: seconds(
+    'Seconds after freshness ends for which it is served while a new one is fetched.',
+  ),
+  staleIfErrorSeconds: seconds('Seconds after freshness ends for which it is served if the upstream fails.'),
 };
 
 /** The schema property of `store`. */

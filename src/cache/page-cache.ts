@@ -21,7 +21,10 @@ export interface CacheLookup {
   readonly mayServeOnError: boolean;
 }
 
-/** A fetch in progress. `generation` is the number of purges before it began, and `order` numbers the fetches. */
+/**
+ * A fetch in progress. `generation` is the number of purges that had happened when it began. `order` is its sequence
+ * number.
+ */
 export interface Fill {
   readonly tags: readonly string[];
   readonly generation: number;
@@ -32,8 +35,8 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. Undefined before the first request that accepts gzip, and if compression does not make
-   * the body smaller.
+   * The gzip form of the body. It is undefined until a client accepts gzip. It stays undefined if compression does not
+   * make the body smaller.
    */
   readonly gzip?: Buffer;
   /** The order of the fill that stored the entry. */
@@ -73,7 +76,7 @@ export interface PageCache {
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
-  /** Counts the stored pages by operation and by tag, for operators. It reads every entry. */
+  /** Counts the stored pages by operation and by tag, for operators. This reads every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
 
@@ -111,7 +114,7 @@ export function createPageCache(
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
-      // If the clock was set back, the age of the pages stored before that is unknown.
+      // If the clock was set back, the age of earlier pages is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
         pages.delete(key);
         return undefined;

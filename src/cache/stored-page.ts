@@ -27,8 +27,8 @@ export interface StoredPageInput {
 }
 
 /**
- * A page in the cache. All requests that are served from the cache share it. The object is frozen, and its body must
- * not be changed.
+ * A page in the cache. All requests that it serves share the same object, so the object is frozen and its body must not
+ * be changed.
  */
 export interface StoredPage {
   readonly status: 200;
@@ -131,8 +131,8 @@ export function cacheStatus(outcome: CacheOutcome): string {
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**
- * Returns the headers that are stored with a page. Responses that were not served from the cache contain the same
- * headers, so that clients cannot tell hits from misses.
+ * Returns the headers that are stored with a page. A cache miss sends the same headers, so that clients cannot
+ * distinguish hits from misses.
  */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));
@@ -144,7 +144,7 @@ export function storedHeaders(headers: HeaderPairs): HeaderPairs {
  */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
-  // A stored page can also be sent in gzip form.
+  // This header is needed because a stored page can also be sent in gzip form.
   ['Vary', 'Accept-Encoding'],
 ];
 

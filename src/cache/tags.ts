@@ -38,7 +38,7 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
   return Object.hasOwn(parameters, name) ? (parameters[name] ?? '*') : '*';
 }
 
-/** The maximum number of items on a page for which the page gets individual tags. */
+/** A page with more items than this gets a wildcard tag instead of a tag for each item. */
 const MAX_ITEMS = 1000;
 
 /**
@@ -72,8 +72,8 @@ function member(value: unknown, name: string): unknown {
 const wholeKind = (kind: string) => `${kind}:**`;
 
 /**
- * Returns all tags that a purge affects: the given tags, the wildcards of their kinds, and the whole kinds whose
- * wildcards are given.
+ * Returns all tags that a purge affects: the given tags, the wildcards of their kinds, and the whole kind for each
+ * given wildcard.
  */
 export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   const reached = new Set<string>();

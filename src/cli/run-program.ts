@@ -81,8 +81,8 @@ function listenFailure(error: Error): string | undefined {
 }
 
 /**
- * Returns lines that describe all distinct configuration errors. Each error has its source and pointer, a message and a
- * suggestion.
+ * Returns lines that describe all distinct configuration errors. The lines contain each error's source, pointer,
+ * message and suggestion.
  */
 function faultLines(found: readonly Fault[]): string[] {
   // Two startup steps can find the same error.

@@ -21,8 +21,8 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // A test checks this constant schema against the meta-schema. Compiling the meta-schema here would double the
-  // startup's validation time.
+  // A test checks this constant schema against the meta-schema. Compiling the meta-schema here would double the compile
+  // time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
@@ -117,7 +117,7 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// If `port` is at the top level, for example, this suggests `listen.port`.
+// Returns the right place for a misplaced key. For example, it returns `listen.port` for `port` at the top level.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];
   if (!isPlainObject(properties)) return undefined;

@@ -119,7 +119,7 @@ export interface ListenOptions {
    * ready, so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;
-  /** How long requests in flight may take to finish after that, in seconds. */
+  /** The time limit for requests that are still in progress after that, in seconds. */
   readonly drainSeconds: number;
 }
 

@@ -22,7 +22,7 @@ export function withDefaults<T extends object>(defaults: T, given: unknown): T {
   return result as T;
 }
 
-/** Returns a copy with a new value at a JSON pointer. Missing objects on the way are created. */
+/** Returns a copy with a new value at a JSON pointer. Missing objects along the path are created. */
 export function withValueAt(root: PlainObject, pointer: string, value: unknown): PlainObject {
   const [, key = '', ...rest] = pointer.split('/');
   if (rest.length === 0) return { ...root, [key]: value };

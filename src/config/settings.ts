@@ -61,7 +61,7 @@ export interface Settings {
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The release that recorded violations are labeled with. */
+  /** The release with which recorded violations are labeled. */
   readonly release: string;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
@@ -76,9 +76,9 @@ export interface Settings {
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The name of the configuration file, as messages show it. */
   readonly file: string;
-  /** Returns the kind of source that the value at a JSON pointer, such as `/listen/port`, comes from. */
+  /** Returns where the value at a JSON pointer, such as `/listen/port`, comes from. */
   originOf(pointer: string): Origin;
-  /** Returns the place that errors about the value at a JSON pointer refer to. */
+  /** Returns the place to which errors about the value at a JSON pointer refer. */
   placeOf(pointer: string): Place;
 }
 

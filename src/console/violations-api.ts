@@ -8,7 +8,10 @@ import { queryNumber, queryText } from './query-values.ts';
 const PAGE_SIZE = 25;
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
-/** Creates the API for violations. It returns a filtered list or a single violation, and it accepts violations. */
+/**
+ * Creates the API for violations. It returns a filtered list or a single violation, and it lets operators accept
+ * violations.
+ */
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
@@ -66,7 +69,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       await baseline.accept(form.accepted);
       res.json({ accepted: form.accepted });
     } catch (error) {
-      // The file was damaged or removed after the startup. The log contains the details.
+      // The file was damaged or removed after startup. The log contains the details.
       sources.onError(error);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
@@ -186,7 +189,7 @@ export interface ViolationFilter {
 /** The filter value that stands for undocumented paths. */
 const UNDOCUMENTED = 'undocumented';
 
-/** The number of rows for each value of each filter. These rows have the value and match all other filters. */
+/** For each filter, the number of rows with each value. Only rows that match all other filters are counted. */
 type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';

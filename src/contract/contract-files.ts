@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The name that configuration errors show as their source if they are in the contract. */
+/** The source that is shown for configuration errors in the contract. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
 /** The prefix of the `$id` of every generated schema. */

@@ -65,7 +65,7 @@ const spaceFilter: SemanticRule = {
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
     if (spaceId === undefined) return [];
-    // Numbers above 2^53 in the body are rounded in the same way as this number.
+    // Numbers above 2^53 in the body are rounded in the same way as `spaceId`.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => !toArray(value['containerIds']).includes(space))

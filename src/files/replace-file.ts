@@ -38,8 +38,8 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 }
 
 /**
- * Returns an unpredictable name for unfinished data, in the same folder as the file. Nobody can place a link at this
- * name in advance.
+ * Returns a name for unfinished data, in the same folder as the file. The name is unpredictable, so that nobody can
+ * place a link there in advance.
  */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
@@ -75,5 +75,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that stands for no file. The data is lost when the process ends. */
+/** The path that means that no file is used. The data is then lost when the process ends. */
 export const IN_MEMORY = ':memory:';

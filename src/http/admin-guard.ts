@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
-/** Options for access control on the admin side. Health checks and metrics are not controlled by them. */
+/** Options for access control on the admin side. They do not apply to health checks and metrics. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
@@ -32,8 +32,8 @@ const RECENT_USE = { seconds: 3_600, max: 1_000 };
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Two challenges are sent, because some browsers ask for a password only for `Basic`. The operator enters the token as
- * the password, and any user name.
+ * Two challenges are sent, because some browsers ask for a password only for `Basic`. The operator can enter any user
+ * name, and the token as the password.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 

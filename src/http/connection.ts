@@ -32,7 +32,7 @@ export class Connection {
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** The number of bytes received so far of the next blank line (CR LF CR LF). The blank line is complete at 4. */
+  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, the blank line is complete. */
   #blankLine = 0;
   /** The number of body bytes still to come. Undefined for a chunked body. */
   #bodyLeft: number | undefined;

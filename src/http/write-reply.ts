@@ -99,8 +99,8 @@ interface ReplyContext {
 }
 
 /**
- * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The response to
- * a HEAD request has no body.
+ * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The
+ * response to a HEAD request has no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {

@@ -16,7 +16,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The request that a command line of `portico report` expresses. */
+/** The parsed flags and arguments of `portico report`. */
 export interface ReportRequest {
   readonly fingerprint: string | undefined;
   readonly compare: readonly [before: string, after: string] | undefined;

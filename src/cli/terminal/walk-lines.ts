@@ -45,8 +45,8 @@ function endWords({ ended, left }: WalkSummary): string {
 }
 
 /**
- * Returns the reason why a walk failed, or undefined if it did not. The reason is an unreachable server, denied access
- * or the absence of any successful response.
+ * Returns the reason why a walk failed, or undefined if it did not fail. A walk fails if the server is unreachable, if
+ * access is denied, or if no response was successful.
  */
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,

@@ -125,7 +125,7 @@ function beyondSchema(
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** The fields that `includeOnly` permits. A field is permitted as a whole, or only some fields inside it are. */
+/** The fields that `includeOnly` permits. An entry permits either a whole field or only some fields inside it. */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
 /**

@@ -143,8 +143,8 @@ interface CheckOptions {
   /** Returns a description of the value at the place of a violation. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of reported errors, and of reported undocumented fields. For responses, this is the maximum
-   * number of kinds.
+   * The maximum number of reported errors and of reported undocumented fields. For responses, it limits the number of
+   * kinds of errors instead.
    */
   readonly max?: number;
 }

@@ -15,11 +15,10 @@ interface ReadDocument {
   /** The texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Returns the given faults with other places. A place in a generated schema becomes the corresponding place in the
-   * document or in an overlay.
+   * Replaces the places of faults in generated schemas with the corresponding places in the document or in an overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
-  /** Problems that do not prevent the startup. */
+  /** Problems that do not prevent startup. */
   readonly warnings: readonly Fault[];
 }
 

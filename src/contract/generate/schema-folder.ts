@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { GENERATED } from './bundle-schemas.ts';
 
 /**
- * The differences between the files in a folder and the generated files. Paths are relative to the folder and contain
+ * The differences between the files in a folder and the generated files. Paths are relative to the folder and use
  * slashes.
  */
 interface SchemaDifference {

@@ -8,9 +8,9 @@ import type { Overlay, OverlayAction } from './read-overlay.ts';
 /** The maximum number of values that overlays can add. It is about ten times the size of the contract. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** The notes that are taken while overlays are applied to a document. */
+/** The information that is recorded while overlays are applied to a document. */
 export interface ApplyNotes extends MergeNotes {
-  /** Problems that do not prevent the startup. */
+  /** Problems that do not prevent startup. */
   readonly warnings: Fault[];
   /** The number of values that the overlays have added so far. */
   added: number;
@@ -72,7 +72,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     value,
   }));
   for (const { owner, key, value } of found) {
-    // The element is searched by identity, because earlier removals may have moved it.
+    // The element is found by identity, because earlier removals may have moved it.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
     notes.origins.removedFrom(owner, place);
@@ -106,7 +106,7 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** The notes that are taken while values are merged. */
+/** The information that is recorded while values are merged. */
 interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
@@ -131,7 +131,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. As an update, it would change nothing.
+      // In YAML, a key without a value means null. The update would not change anything, so it is probably a mistake.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,

@@ -10,7 +10,7 @@ interface Overlaid {
   /** The texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent the startup. They are targets that match nothing. */
+  /** Problems that do not prevent startup, namely targets that match nothing. */
   readonly warnings: readonly Fault[];
 }
 

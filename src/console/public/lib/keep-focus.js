@@ -1,9 +1,9 @@
 import { useEffect, useRef } from './html.js';
 
 /**
- * Keeps keyboard users in place when new data removes the focused element, for example a button in a removed row. In
- * that case, the focus moves to the page's content instead of the top of the page. Returns a function that must be
- * called after each action.
+ * Prevents the focus from jumping to the top of the page when new data removes the focused element, such as a button in
+ * a removed row. The focus moves to the page's content instead. Returns a function that must be called after each
+ * action.
  */
 export function useKeptFocus(data) {
   const acted = useRef(false);
