@@ -25,7 +25,7 @@ export interface Running {
   cpuTimes(): CpuTimes;
   /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Programs append to it, so they then write to its beginning. */
+  /** Empties the output file. Programs append to it, so their next output is at its beginning. */
   emptyOutput(): void;
   /**
    * Returns the exit code and the last output if the program has ended on its own. Returns undefined while it is

@@ -1,7 +1,10 @@
 /** Prints the run's progress to standard error, one line per step. */
 export interface Progress {
   say(text: string): void;
-  /** Overwrites the current line on a terminal. Elsewhere, prints at most one line every five seconds. */
+  /**
+   * Overwrites the current line on a terminal. If the output is not a terminal, prints at most one line every five
+   * seconds.
+   */
   tick(text: string): void;
   /** Sets the expected total duration in seconds, which is shown next to the elapsed time. */
   expect(seconds: number): void;

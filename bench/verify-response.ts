@@ -54,7 +54,10 @@ export async function verifyResponse(
   return { headers, bytes, encoding, sent };
 }
 
-/** Portico can compress a page in the background, so a client that accepts gzip waits for up to a second. */
+/**
+ * Waits for up to a second until a client that accepts gzip gets a compressed page, because Portico can compress pages
+ * in the background.
+ */
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {
   const wantsGzip = headers['Accept-Encoding'] === 'gzip';
   for (let attempt = 0; ; attempt += 1) {

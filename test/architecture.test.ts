@@ -136,7 +136,7 @@ const BESIDE_NO_SOURCE = [
   // These run the program as a process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // These check committed files: generated ones, and the tools that check them.
+  // These check committed files: the generated ones, and the tools that verify them.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',

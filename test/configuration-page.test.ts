@@ -12,7 +12,7 @@ interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
 }
 
-/** The dotted names of all keys without named subkeys. */
+/** Returns the dotted names of all keys that have no named subkeys. */
 function leaves({ properties }: SchemaPart, trail: readonly string[] = []): string[] {
   const children = Object.entries(properties ?? {});
   if (children.length === 0) return [trail.join('.')];

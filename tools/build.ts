@@ -12,7 +12,7 @@ const compiled = spawnSync(process.execPath, [compiler, '--project', join(root, 
   stdio: 'inherit',
 });
 if (compiled.status === 0) {
-  // These are the other files that the sources read.
+  // The sources also read these files.
   cpSync(join(root, 'src'), dist, { recursive: true, filter: (path) => !path.endsWith('.ts') });
   const main = join(dist, 'cli', 'main.js');
   if (!existsSync(main)) throw new Error(`${main} was not written`);

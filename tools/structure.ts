@@ -33,7 +33,7 @@ export interface Structure {
   readonly medianLines: number;
   /** Files with fewer than 15 lines of substance. */
   readonly small: readonly string[];
-  /** Folders with more than 24 files of their own. */
+  /** Folders that directly contain more than 24 files. */
   readonly crowded: readonly string[];
   /** Pairs of sub-folders of one folder that import each other. */
   readonly mutual: readonly string[];

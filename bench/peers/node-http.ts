@@ -6,7 +6,10 @@ import type { PageSize } from '../pages.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** A bare `node:http` server that sends the same bytes from memory. Its cost is the minimum for any server on Node. */
+/**
+ * Creates a bare `node:http` server that sends the same bytes from memory. Its cost is the minimum for any server on
+ * Node.
+ */
 export function nodeHttp(size: PageSize): Peer {
   return {
     id: 'node-http',

@@ -6,8 +6,8 @@ import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
 /**
- * A proxy written for Node. The program with its name in `programs` is started with its own port and the upstream's
- * port.
+ * Creates a proxy written for Node. The program with its name in `programs` is started with its own port and the
+ * upstream's port.
  */
 export function nodePeer(id: string, label: string): Peer {
   return {

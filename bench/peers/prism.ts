@@ -8,8 +8,8 @@ import type { Peer } from './peer.ts';
 const CONTRACT = join(import.meta.dirname, '..', '..', 'schemas', 'openapi.yaml');
 
 /**
- * Prism as a validating proxy for the same contract. It runs in one process and without a log, which both make it
- * faster.
+ * Creates Prism as a validating proxy for the same contract. It runs in one process and writes no log, which both make
+ * it faster.
  */
 export function prism(): Peer {
   return {

@@ -4,7 +4,7 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** Varnish with pages in memory. It has no authentication, and its access log would need a separate program. */
+/** Creates Varnish with pages in memory. It has no authentication, and its access log would need a separate program. */
 export function varnish(): Peer {
   return {
     id: 'varnish',

@@ -57,7 +57,7 @@ function junitCase({ entry, baselineState, accepted, share, place }: Finding): s
   ].join('\n');
 }
 
-/** Names the owner and the reason of an acceptance, in one line. */
+/** Returns the owner and the reason of an acceptance in one line. */
 const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''

@@ -10,13 +10,15 @@ export const FRACTION = 16;
 export const STRING = 32;
 export const OBJECT = 64;
 export const ARRAY = 128;
-/** A flag next to the kinds: strings have a pattern, an enum or a length to check. */
+/** A flag in addition to the kinds: strings have a pattern, an enum or a length to check. */
 export const CHECKED_STRING = 256;
-/** A flag next to the kinds: numbers have a minimum or a maximum. */
+/** A flag in addition to the kinds: numbers have a minimum or a maximum. */
 export const BOUNDED_NUMBER = 512;
-/** A flag next to the kinds: every value is valid. */
+/** A flag in addition to the kinds: every value is valid. */
 export const ANYTHING = 1024;
-/** A flag next to the kinds: all integers without a minus sign and with at most 18 digits are within the bounds. */
+/**
+ * A flag in addition to the kinds: all integers without a minus sign and with at most 18 digits are within the bounds.
+ */
 export const SHORT_NUMBERS_FIT = 2048;
 
 // A node contains the rules for one value. References are addresses; 0 means that the rule is absent.
@@ -40,7 +42,7 @@ export const NODE_SIZE = 64;
 /** A table contains the documented members of an object. They are found by a hash of the name. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
-/** The first member of the last object. */
+/** The member that came first in the last scanned object. It is expected to come first again. */
 export const TABLE_FIRST = 8;
 /** The number of hash buckets minus one; the buckets follow. A bucket contains the address of its first member. */
 export const TABLE_MASK = 12;
@@ -55,11 +57,11 @@ export const DOUBTED = 2;
 // multiple of 8 bytes.
 export const KEY_LENGTH = 0;
 export const KEY_NODE = 4;
-/** The member that followed this member in the last object. */
+/** The member that followed this member in the last scanned object. */
 export const KEY_NEXT = 8;
 /** 1 for a required member, otherwise 0. */
 export const KEY_REQUIRED = 12;
-/** The number of the last object that contained the member. */
+/** The number of the last scanned object that contained the member. */
 export const KEY_STAMP = 16;
 /** The next member with the same hash. */
 export const KEY_CHAIN = 24;
@@ -85,7 +87,8 @@ export const RESULT_ADDRESS = 1036;
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;
 
-// One undocumented member: its table, the positions of its name and its value, the array indices, and the last object.
+// One undocumented member: its table, the positions of its name and its value, the array indices, and the last object
+// with the member.
 export const MEMBERS = 1088;
 export const MEMBER_TABLE = 0;
 export const MEMBER_NAME = 4;

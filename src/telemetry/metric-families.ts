@@ -58,7 +58,7 @@ interface HistogramFamily {
   readonly series: number;
   /** Returns this metric in the exposition format. */
   text(): string;
-  /** Upper bounds in seconds; observations above the last bound have a column of their own. */
+  /** Upper bounds in seconds. Observations above the last bound are counted in an additional column. */
   readonly buckets: readonly number[];
   /**
    * The current counts of observations, not cumulative: one row per label value, one column per bucket and one more for
@@ -150,10 +150,10 @@ export function headText({ name, help, type }: MetricEntry): string {
 /** The value of the label `operation` for all undocumented paths. */
 export const UNDOCUMENTED = 'undocumented';
 
-/** The value of the label `operation` for all operations without series of their own (see `maxSeries`). */
+/** The value of the label `operation` for all operations without separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that has no value of its own. */
+/** The label value for everything that has no separate value. */
 export const OTHER = 'other';
 
 /** Returns the members of a union in the given order. Omitting a member is a type error. */

@@ -20,7 +20,7 @@ export interface Metrics {
   readonly contentType: string;
   /** Returns the number of Portico's own series (lines of a scrape), which is fixed at startup. */
   seriesCount(): number;
-  /** Returns the number of operations without series of their own (see `maxSeries`). */
+  /** Returns the number of operations without separate series (see `maxSeries`). */
   foldedOperations(): number;
   /** The counts behind the traffic history; `record` updates these arrays in place. */
   readonly traffic: TrafficCounts;
@@ -31,7 +31,7 @@ const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
 
-/** Creates Portico's metrics in a registry of their own; every series exists from startup on. */
+/** Creates Portico's metrics in a separate registry. Every series exists from startup on. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   let last = { seconds: 0, bytes: 0 };

@@ -64,7 +64,7 @@ export function createTrafficHistory(
   };
   const sample = () => {
     const now = Math.floor(clock() / stepMs);
-    // If the clock is set back, samples are added to the latest step.
+    // If the clock is set back, samples are added to the most recent step.
     if (now > current) moveTo(now);
     const row = rowOf(current);
     let place = 0;

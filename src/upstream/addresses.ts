@@ -125,7 +125,7 @@ const LOWER_CASE = 0x20;
 interface LegacyAddressRewriter {
   /** Returns the rewritten bytes that later chunks cannot change. The result can be empty. */
   part(chunk: Buffer): Buffer;
-  /** Returns the remaining rewritten bytes at the end of the body. */
+  /** Returns the remaining rewritten bytes when the body has ended. */
   rest(): Buffer;
 }
 

@@ -57,7 +57,7 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
 
 /** The client for the legacy server. */
 export interface Upstream {
-  /** Throws `UpstreamFailure`, and `GatewayError` for a target that cannot be written. */
+  /** Throws `UpstreamFailure`. Throws `GatewayError` if the target cannot be written. */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the rest. */

@@ -52,7 +52,7 @@ export function passthroughHeaders(arrival: Arrival, choice: PassthroughHeaderCh
   return headers;
 }
 
-/** Returns the client's headers without those of the groups in `omitted`, and the gateway's forwarding headers. */
+/** Returns the client's headers without the groups in `omitted`, followed by the gateway's forwarding headers. */
 function forwardedHeaders(arrival: Arrival, omitted: number): (readonly [string, string])[] {
   const client = endToEnd(arrival.rawHeaders, omitted | GROUP.connectionRequest | GROUP.forwarding);
   const via = headerValue(client, 'via');
@@ -96,8 +96,8 @@ export interface SharedIdentity {
 }
 
 /**
- * Creates new ids for such an exchange. The trace id is the request id without its dashes, so that one log entry
- * matches both.
+ * Creates new ids for an exchange on behalf of more than one client. The trace id is the request id without its dashes,
+ * so that one log entry matches both.
  */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();

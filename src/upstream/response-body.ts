@@ -69,7 +69,7 @@ export async function decodeForInspection(
   );
 }
 
-// The coding has been removed, so its header is removed too, and the length is that of the decoded body.
+// The coding has been removed, so its header is removed too, and the length is set to the decoded body's length.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
   if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;

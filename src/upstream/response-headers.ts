@@ -17,7 +17,7 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
   });
 }
 
-/** Returns an address of the legacy server in its public form; addresses elsewhere are unchanged. */
+/** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
   // `//host/path` uses the scheme of the request; with a scheme in front, it is recognized like any other address.

@@ -7,11 +7,11 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici expects. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** Set by the connection if it has carried another request before. */
+  /** True if the connection has carried another request before. The connection sets this. */
   reused?: boolean;
   /**
    * Set by the connection if its socket failed while it carried this request. undici treats a reset as the normal end
-   * of a body without a length, so this must be checked when such a body ends.
+   * of a body without a length, so this must be checked when a body without a length ends.
    */
   broken?: boolean;
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { UpstreamCredentials } from './upstream-options.ts';
 
-/** Returns the `Authorization` value of the service account, undefined when credentials are forwarded, or the error. */
+/**
+ * Returns the `Authorization` value of the service account, or a configuration error. Returns undefined if the callers'
+ * credentials are forwarded.
+ */
 export function serviceAuthorization(
   credentials: UpstreamCredentials,
   environment: Readonly<Record<string, string | undefined>>,

@@ -25,8 +25,9 @@ export interface UpstreamGate {
    */
   enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. It is one of the client's
-   * streams from the beginning and takes no place. Throws `UpstreamFailure` of kind `circuit_open` or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. This exchange counts as
+   * one of the client's streams from the beginning and takes no place. Throws `UpstreamFailure` of kind `circuit_open`
+   * or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
   /** Throws `UpstreamFailure` of kind `shed` if this client cannot open another stream. */
@@ -108,7 +109,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // Such an exchange is never the trial of a circuit: all others would wait for a client that sends slowly.
+      // This exchange is never the trial of a circuit: all others would wait for a client that sends slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {

@@ -27,12 +27,14 @@ export interface UpstreamOptions {
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest pause of a client that reads a streamed response or sends a body; it may occupy one of `streams`
-   * meanwhile.
+   * The longest time for which a client that reads a streamed response or sends a body may pause. During the pause, it
+   * can occupy one of `streams`.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
-  /** The limit on exchanges whose duration depends on the client; they do not count toward `concurrency` meanwhile. */
+  /**
+   * The limits on exchanges whose duration depends on the client. These exchanges do not count toward `concurrency`.
+   */
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;

@@ -43,8 +43,8 @@ export interface WalkRequest {
   /** The query without the path; empty if there is none. */
   readonly query: string;
   /**
-   * The priority. Lower ranks are sent first, so that every operation is requested once before any is requested in
-   * detail.
+   * The priority. Lower ranks are sent first, so that every operation is requested once before any operation is
+   * requested in detail.
    */
   readonly rank: number;
 }

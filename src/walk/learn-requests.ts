@@ -20,7 +20,10 @@ type IdsOf = (kind: string) => readonly string[];
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
-/** The number of tickets, enough to distinguish fields that are always present from those that sometimes are. */
+/**
+ * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
+ * are sometimes present.
+ */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
 const BASE = '/services/v2';

@@ -21,7 +21,7 @@ import { toWalkedGateway } from './send-walk-request.ts';
 
 /** Options of a walk that samples the upstream. */
 interface LearnWalkOptions {
-  /** The value of `Authorization`; undefined for anonymous. */
+  /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   /** Ids from the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;

@@ -26,7 +26,7 @@ export type WalkOutcome =
 
 /** The credential of a walk, and the signal that ends it. */
 interface WalkCaller {
-  /** The value of `Authorization`; undefined for anonymous. */
+  /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -10,7 +10,7 @@ import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.
 
 /** Options of a walk. */
 export interface WalkOptions {
-  /** The value of `Authorization`; undefined for anonymous. */
+  /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   /** The maximum number of requests, including repeated ones. Only the repetition of the last request can exceed it. */
   readonly maxRequests: number;
@@ -108,7 +108,10 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 const UNTRUSTED = /CERT|^UNABLE_TO_(?:GET|VERIFY)|^HOSTNAME_MISMATCH$/;
 const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
 
-/** Returns the reason for a missing response with its system code: `The upstream cannot be reached (ECONNREFUSED).` */
+/**
+ * Returns the reason for a missing response with its system code, for example `The upstream cannot be reached
+ * (ECONNREFUSED).`
+ */
 export function failureWords(error: GatewayError): string {
   // Only connections that were never established have a separate reason.
   const code = error.code === 'upstream_refused' ? codeOf(error) : undefined;
@@ -119,7 +122,7 @@ export function failureWords(error: GatewayError): string {
   return `${error.message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** Returns the first system or TLS code among the causes. Codes of the HTTP client do not add information. */
+/** Returns the first system or TLS code among the causes. The HTTP client's own codes do not add information. */
 function codeOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
     if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
@@ -130,8 +133,8 @@ function codeOf(error: unknown): string | undefined {
 
 /**
  * Returns the trace of a walk's request without the findings about the request itself. A walk deliberately requests
- * resources that its caller may not see or that do not exist, which is not a difference between the upstream and the
- * contract.
+ * resources that do not exist or that its caller may not see. Findings about these requests are not differences between
+ * the upstream and the contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
   return {

@@ -27,8 +27,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All tests share one visit, which begins as a phone with the dark scheme: content that is loaded in this state
-    // must be right before any change.
+    // All checks share one visit. It begins as a phone with a dark color scheme, because content that loads in this
+    // state must be correct before anything changes.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,

@@ -20,7 +20,7 @@ import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
-/** A documented list that supports paging and is cached. */
+/** Creates a documented list that supports paging and is cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {
   return {
     id: 'listThings',

@@ -18,7 +18,7 @@ export interface FakeGatewayParts extends Partial<CompiledGateway> {
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
-  /** The upstream's response for undocumented paths; 299 by default. */
+  /** Returns the upstream's response for undocumented paths. The default has status 299. */
   readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }

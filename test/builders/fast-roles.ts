@@ -14,7 +14,10 @@ export interface RolesAccount {
 /** A known user without permissions. */
 const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 
-/** The package's roles file with additional accounts. The hashes are very cheap, and each password equals its name. */
+/**
+ * Returns the package's roles file with additional accounts. The hashes are very cheap, and each password equals its
+ * name.
+ */
 export async function fastRoles(
   more: readonly RolesAccount[] = [],
   also: { readonly roles?: object } = {},

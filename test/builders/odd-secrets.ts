@@ -69,7 +69,7 @@ const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
-/** The forms in which secrets can be searched for. */
+/** Returns the forms in which secrets can be searched for. */
 export function oddForms(secrets: OddSecrets): string[] {
   const forms = new Set<string>();
   for (const text of Object.values(secrets)) {
@@ -101,7 +101,7 @@ const ANSWER_FIELDS =
   `Retry-After Location Server Via Warning Set-Cookie Vary ETag Cache-Control Allow WWW-Authenticate Link Age
   Expires Date Content-Language Content-Disposition X-Request-Id Contract-Status Cache-Status traceparent`.split(/\s+/);
 
-/** The head of a request, without its end. */
+/** Returns the head of a request without its end. */
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
@@ -120,19 +120,19 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   const parameters = ['sort', 'page', 'pageSize', 'spaceId', 'details', 'includeOnly', 'topics', 'wrap', 'q'];
   const utf16 = Buffer.from(JSON.stringify({ body: secret }), 'utf16le').toString('latin1');
   return [
-    // Paths: complete, split, encoded twice, raw.
+    // Paths: complete, split, encoded twice, and raw.
     get(`/services/v2/${encoded}.json`),
     get(`/services/v2/question/${secret.split('.').map(encodeURIComponent).join('/')}/x.json`),
     get(`/services/v2/node/${encodeURIComponent(encoded)}/comment.json`),
     get(`/services/v2/user/${asBytes(secret).replaceAll(' ', '%20')}.json`),
     get(`http://user:${token}@qa.example${LIST}`),
     get(`http://${token}.example${LIST}`),
-    // Queries: values, names, in list and object notation, without a name.
+    // Query strings: as a value, as a name, in list and object notation, and without a name.
     get(`${LIST}?${parameters.map((name) => `${name}=${encoded}`).join('&')}`),
     get(`${LIST}?colour=${encodeURIComponent(encoded)}&size=${secret.replaceAll(' ', '+').replaceAll(/[^ -~]/g, '')}`),
     get(`${LIST}?${encoded}=1&${encodeURIComponent(encoded)}=2&${encoded}`),
     get(`${LIST}?a[${encoded}]=1&b.${encodeURIComponent(spaceless)}=1&${encodeURIComponent(spaceless)}=1`),
-    // Headers: names, values, parts of values.
+    // Headers: as a name, as a value, and as part of a value.
     get(LIST, `X-${token}: 1`, ...FIELDS.map((name) => `${name}: ${bytes}`)),
     get(LIST, `Accept-Encoding: ${token}`, `Upgrade: ${token}`),
     get(LIST, `Expect: ${bytes}`),
@@ -140,7 +140,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Ids, except in forms that ids never have or often have, such as hexadecimal digits.
+    // Request ids, except in forms that ids never have or often have, such as hexadecimal digits.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
@@ -153,7 +153,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     `${head(`POST ${COMMENT}`, ...known, 'Transfer-Encoding: chunked')}\r\n\r\n${bytes}\r\n`,
     // Chunk extensions and trailers.
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json', 'Transfer-Encoding: chunked', `Trailer: X-${token}`)}\r\n\r\n2;ext=${token}\r\n{}\r\n0\r\nX-${token}: ${bytes}\r\n\r\n`,
-    // Media types, their parameters, file names.
+    // Media types, their parameters, and file names.
     post(COMMENT, '{}', `Content-Type: application/${token}`),
     post(COMMENT, '{}', `Content-Type: application/json; charset="${bytes}"; boundary=${token}`),
     post(COMMENT, '{}', 'Content-Type: application/json', `Content-Encoding: ${token}`),

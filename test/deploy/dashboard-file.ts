@@ -25,12 +25,12 @@ export interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
 }
 
-/** The committed dashboard. */
+/** Reads the committed dashboard. */
 export function readDashboard(): Dashboard {
   return JSON.parse(readFileSync(join(packageRoot, 'config', 'grafana', 'portico.json'), 'utf8')) as Dashboard;
 }
 
-/** All queries of the dashboard's panels. */
+/** Returns all queries of the dashboard's panels. */
 export function dashboardQueries(): string[] {
   return readDashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }

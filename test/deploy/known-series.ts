@@ -15,7 +15,7 @@ const ANY_VALUE = new Set(['version', 'contract', 'node']);
 const ADDED = ['job', 'instance'];
 const SCRAPES = ['up', 'scrape_duration_seconds'];
 
-/** Every series of a real gateway's scrape, as Prometheus stores them. */
+/** Returns every series in a scrape of a real gateway, as Prometheus stores it. */
 export async function seriesOfGateway(): Promise<KnownSeries> {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
   const { text } = await gateway.admin('/metrics');

@@ -4,7 +4,7 @@ export interface MetricUse {
   readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];
 }
 
-/** The names used in a query. */
+/** The names that a query uses. */
 export interface PromqlUse {
   readonly metrics: readonly MetricUse[];
   /** The labels of `by`, `without`, `on`, `ignoring` and `group_left`. */

@@ -28,24 +28,24 @@ export interface RuleTests {
 
 const read = (path: string): unknown => parse(readFileSync(path, 'utf8'));
 
-/** The rules in one of the rule files. */
+/** Reads the rules in one of the rule files. */
 export function rulesOf(file: 'alerts.yml' | 'recording.yml'): Rule[] {
   const { groups } = read(join(RULES_FOLDER, file)) as { groups: { rules: Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The recording rules, keyed by the recorded name. */
+/** Returns the recording rules, keyed by the recorded name. */
 export function recordingRules(): { record: string; expr: string }[] {
   return rulesOf('recording.yml').flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
 }
 
-/** The paths of all files that `promtool test rules` runs. */
+/** Returns the paths of all files that `promtool test rules` runs. */
 export function ruleTestFiles(): string[] {
   const folder = join(RULES_FOLDER, 'tests');
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** The alerts that those files expect. */
+/** Returns the alerts that those files expect. */
 export function alertCases(): (AlertCase & { readonly test: string })[] {
   return ruleTestFiles().flatMap((path) =>
     (read(path) as RuleTests).tests.flatMap(({ name, alert_rule_test: cases = [] }) =>

@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * A staging run in front of the reference server. Each kind of chaos must leave exactly the violation that the
- * documentation names in the ledger. A server without chaos must leave no violation, whatever is requested.
+ * documentation names in the ledger. A server without chaos must not leave any violation, regardless of the request.
  */
 
 let reference: ReferenceServer;
@@ -58,7 +58,7 @@ const gatewayIn = (mode: string, fault = ''): TestGateway => {
   return gateway;
 };
 
-/** An account that may use every operation in these tests and owns the comment. */
+/** Returns an account that may use the operation. For comment edits, it also owns the comment. */
 const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
 
 /** Bypasses the gateway to create the state that an operation ends. */

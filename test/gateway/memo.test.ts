@@ -363,7 +363,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Everything that is visible about a request, except its ids and the time of day. */
+  /** Returns everything that is visible about a request, except its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;

@@ -115,7 +115,7 @@ describe('arrivals', () => {
         expect(refused(() => read(url)[part])).toBe('unsafe_path');
     });
 
-    // Refused requests must also be logged, counted and answered with their own id.
+    // Refused requests must also be logged and counted under their own id, and the response must contain it.
     it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({

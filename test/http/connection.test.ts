@@ -32,7 +32,7 @@ async function listening(listener: RequestListener = (request, response) => resp
   return { ...(await serve(server)), codes, seen, connections };
 }
 
-/** A listener for which the test writes the responses. */
+/** Starts a listener for which the test writes the responses. */
 async function owing() {
   const responses: ServerResponse[] = [];
   return { ...(await listening((_request, response) => responses.push(response))), responses };

@@ -49,7 +49,7 @@ describe('createPublicHandler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** The parts of an arrival that are read only when they are first used. */
+  /** Returns the parts of an arrival that are read only when they are first used. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
@@ -61,7 +61,10 @@ describe('createPublicHandler', () => {
     readonly services?: Partial<PublicServices>;
   }
 
-  /** The public side of a gateway, the traces that it records, and the number of times that parameters were decoded. */
+  /**
+   * Starts the public side of a gateway. Also returns the traces that it records and the number of times that
+   * parameters were decoded.
+   */
   async function published({ arrival, services, ...parts }: Parts = {}) {
     const recorded: Trace[] = [];
     const decoded: unknown[] = [];

@@ -60,7 +60,7 @@ const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
 const read = (store: LedgerStore, query = {}) => store.read(query, NOW);
 const samplesOf = (...ids: string[]) => ids.map((requestId) => ({ requestId, seenAt: NOW, found: 'a number' }));
 
-/** The tests that every ledger store must pass. */
+/** Defines the tests that every ledger store must pass. */
 export function ledgerStoreContract(name: string, open: (limits: StoreLimits) => LedgerStore): void {
   const opened: LedgerStore[] = [];
   const storeWith = (limits: Partial<StoreLimits> = {}): LedgerStore => {

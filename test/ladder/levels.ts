@@ -5,7 +5,7 @@ import { type CheckName, MODES } from '../../src/model/checks.ts';
 /** The instant of the test clocks. */
 export const NOW = Date.UTC(2026, 4, 11, 12);
 
-/** The configured and effective levels of an operation in the mode `staging`. */
+/** Returns the configured and effective levels of an operation in the mode `staging`. */
 export function levelsOf(operation: string, more: Partial<OperationLevels> = {}): OperationLevels {
   const { checks } = MODES.staging;
   return { operation, configured: checks, effective: checks, explicit: [], ...more };

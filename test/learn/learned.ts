@@ -44,8 +44,8 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 }
 
 /**
- * Returns a page of questions: one copy of the contract's example item per argument. The argument's members replace
- * those of the example.
+ * Returns a page of questions: one copy of the contract's example item per argument. The argument's members replace the
+ * example's members.
  */
 export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');

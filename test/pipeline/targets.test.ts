@@ -321,7 +321,7 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: decoding throws on a query. In observe mode, the upstream gets the query unchanged.
+  // The attack: a query makes the decoder throw. In observe mode, the upstream gets the query unchanged.
   it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {

@@ -35,7 +35,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** A ledger entry in which every text from a request or response is hostile. */
+/** Creates a ledger entry in which every text from a request or response is hostile. */
 export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
   entryWith({
     operation: HOSTILE,

@@ -37,7 +37,7 @@ function send(one: TestGateway, operation: OperationCase, user: string | null, h
   });
 }
 
-/** The response to a probe with a well-formed credential. The probe refuses all other credentials. */
+/** Sets the response to a probe with a well-formed credential. The probe refuses all other credentials. */
 const probeSays = (answer: FakeAnswer) => {
   fake.handler = knowing(exampleAnswer, answer);
 };

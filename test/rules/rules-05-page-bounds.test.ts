@@ -27,7 +27,7 @@ beforeEach(async () => {
   fake.requests.length = 0;
 });
 
-/** An upstream in which every list reports its page count and is valid for every requested page. */
+/** Responds like an upstream in which every list reports its page count and is valid for every requested page. */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   const body = answer.json;

@@ -45,7 +45,7 @@ function questionsTitled(title: string): FakeAnswer {
   page.list[0]['title'] = title;
   return { json: page };
 }
-/** A page that contains the number of earlier fetches. */
+/** Responds with a page that contains the number of earlier fetches. */
 const numbered: FakeHandler = ({ path }) =>
   path === QUESTIONS ? questionsTitled(`answer ${asked()}`) : exampleAnswer({ method: 'GET', path });
 const titleOf = (answer: Answer) => answer.json.list[0].title;

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** A port on which no server is listening. */
+/** Returns a port on which no server is listening. */
 async function freePort(): Promise<number> {
   const upstream = await startFakeUpstream(exampleAnswer);
   await upstream.close();

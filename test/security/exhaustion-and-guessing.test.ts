@@ -267,7 +267,7 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // By now the queue is full, and the address holds all the places that it may have.
+    // The queue is full by now, and the address occupies all the places that it may have.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
     // None of the delayed probes has ended yet, not even because of a deadline.

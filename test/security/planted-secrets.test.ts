@@ -58,7 +58,7 @@ const unhindered = {
   authentication: { failures: { limit: 1_000 } },
 };
 
-// The tests send thousands of requests and search the whole output for each, which takes long on a busy machine.
+// The tests send thousands of requests and search the whole output for each, which takes a long time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;

@@ -101,7 +101,7 @@ const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 
 /** The statuses whose message clients may read, because the upstream writes it for them (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
-/** The comments belong to the caller, so the caller may change them. */
+/** Responds with the documented examples. Comments in them belong to the caller, so the caller may change them. */
 const examples: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (!/\/comment\/\d+\.json$/.test(request.path)) return answer;

@@ -198,7 +198,7 @@ describe('the access log file', () => {
     });
   });
 
-  /** The members of a line in their order, on which operators may rely (docs/operations.md). */
+  /** Returns the members of a line in their order, on which operators may rely (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {

@@ -17,7 +17,7 @@ import { openScanner } from '../../src/scanner/open-scanner.ts';
  */
 export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${string}`;
 
-/** Compares the scanner's result for a body with that of the parser and the validator. */
+/** Compares the scanner's result for a body with the result of the parser and the validator. */
 export type CompareBody = (body: Buffer) => Comparison;
 
 /** Matches the part that every absolute address contains. */

@@ -48,7 +48,7 @@ const ANONYMOUS: readonly Permission[] = [
   "View user's profile",
 ];
 
-/** The permissions of each role in the legacy role editor; `standard` includes those of `anonymous`. */
+/** The permissions of each role in the legacy role editor. `standard` includes the permissions of `anonymous`. */
 const ROLES = {
   anonymous: ANONYMOUS,
   standard: [...ANONYMOUS, 'Mark as favorite', 'Convert own posts to community wiki'],

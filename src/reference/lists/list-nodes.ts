@@ -57,7 +57,10 @@ function wordCondition(word: string): SqlCondition {
   return { text, values: [pattern, pattern, pattern] };
 }
 
-/** `q`: each word must occur in title, body or topics, ignoring case. Parts of words match, so `*` has no effect. */
+/**
+ * Reads `q`. Each word must occur in the title, the body or a topic, ignoring case. Parts of words match, so `*` has no
+ * effect.
+ */
 function searchFilter(query: URLSearchParams): SqlCondition[] {
   const words = (query.get('q') ?? '').split(/\s+/).map((word) => word.replaceAll('*', ''));
   return words
@@ -74,7 +77,9 @@ function listed(query: URLSearchParams, name: string): string[] {
     .filter((value) => value !== '');
 }
 
-/** `topics`: names or ids, in repeated parameters or separated by commas; a node with any of them matches. */
+/**
+ * Reads `topics`: names or ids in repeated parameters or separated by commas. A node with any of these topics matches.
+ */
 function topicsFilter(query: URLSearchParams): SqlCondition[] {
   const topics = listed(query, 'topics').slice(0, 100);
   if (topics.length === 0) return [];
@@ -84,20 +89,20 @@ function topicsFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text, values: [...topics, ...topics] }];
 }
 
-/** `unanswered`: if present and not false, only questions without an answer match. */
+/** Reads `unanswered`. If it is present and not false, only questions without an answer match. */
 function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   const value = query.get('unanswered');
   if (value === null || ['false', '0', 'no'].includes(value.toLowerCase())) return [];
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** `spaceId`, or `space` as sent by older clients. */
+/** Reads `spaceId`, or `space`, which older clients send. */
 function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];
 }
 
-/** `type` and `lang`: one or more values, separated by commas. */
+/** Reads `type` and `lang`: one or more values, separated by commas. */
 function kindFilter(query: URLSearchParams): SqlCondition[] {
   const columns = [
     ['type', 'n.type'],

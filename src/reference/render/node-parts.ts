@@ -5,7 +5,7 @@ import { visibleNodes } from './visible-nodes.ts';
 
 const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
 
-/** Returns true for the types of comments. */
+/** Returns true if a node of this type is a comment. */
 export function isComment(type: string): boolean {
   return COMMENT_TYPES.has(type);
 }

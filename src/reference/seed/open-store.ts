@@ -25,7 +25,7 @@ function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
   sql.script(`PRAGMA user_version = ${LAYOUT}`);
 }
 
-/** Opens the store at a file path or `:memory:` and seeds an empty one; throws if the file has other content. */
+/** Opens the store at a file path or `:memory:` and seeds it if it is empty. Throws if the file has other content. */
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
   if (!inMemory) mkdirSync(dirname(resolve(path)), { recursive: true });

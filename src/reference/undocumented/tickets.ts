@@ -38,7 +38,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
   },
 ];
 
-/** The content of an attachment, at the URL shown in its node. */
+/** Returns the content of an attachment, at the URL that its node shows. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',

@@ -11,7 +11,7 @@ export interface ProxiedRequest {
   readonly headers: HeaderPairs;
   /** The whole body, or the stream from the client. */
   readonly body: Buffer | Readable;
-  /** In bytes; undefined for a chunked body. */
+  /** The length in bytes; undefined for a chunked body. */
   readonly length: number | undefined;
 }
 

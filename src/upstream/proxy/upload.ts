@@ -6,7 +6,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 /** The unread body of a client's request. */
 export interface Upload {
   readonly stream: Readable;
-  /** In bytes; undefined for a chunked body. */
+  /** The length in bytes; undefined for a chunked body. */
   readonly length: number | undefined;
 }
 

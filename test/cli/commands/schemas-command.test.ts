@@ -8,7 +8,7 @@ import { runInProcess } from '../run-in-process.ts';
 
 const schemas = (...argv: string[]) => runInProcess(['schemas', ...argv]);
 
-/** A folder with a contract and no generated files. */
+/** Creates a folder with a contract but without generated files. */
 function contractIn(folder: string): string {
   for (const name of ['openapi.yaml', 'vendor-extensions.schema.json'])
     cpSync(join(contractFolder(), name), join(folder, name));
@@ -22,7 +22,7 @@ actions:
     update: { properties: { colour: { type: string } } }
 `;
 
-/** A configuration with an overlay. */
+/** Creates a configuration with an overlay. */
 function overlaid(): string {
   const folder = tempFolder();
   writeFileSync(join(folder, 'colour.yaml'), OVERLAY);

@@ -8,7 +8,7 @@ export let isSurelyFinite: bool = false;
 
 /** The maximum number of digits of an integer that certainly fits into 64 bits. */
 export const MOST_DIGITS: u32 = 19;
-/** With fewer digits before the decimal point and an exponent below 100, a number is far below the largest double. */
+/** A number with fewer digits before the decimal point and an exponent below 100 is far below the largest double. */
 const SAFE_DIGITS: u32 = 100;
 
 const ZERO: u8 = 0x30;
