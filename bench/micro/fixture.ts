@@ -33,7 +33,7 @@ export interface Fixture {
   /** The 29 kB page. */
   readonly body: Buffer;
   /** Returns a plain request as the HTTP parser creates it, with new strings. */
-  request(): Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>;
+  request(): Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 }
 
 const AUTHORIZATION = authorizationOf(MEMBER);
@@ -73,14 +73,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
     request: () => ({
       method: 'GET',
       url: fresh(PAGE_PATH),
-      rawHeaders: [
-        'Host',
-        fresh('127.0.0.1:8080'),
-        'Authorization',
-        fresh(AUTHORIZATION),
-        'Accept',
-        'application/json',
-      ],
+      headers: { host: fresh('127.0.0.1:8080'), authorization: fresh(AUTHORIZATION), accept: 'application/json' },
     }),
   };
 }

@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import proxyAddress from 'proxy-addr';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/client-text.ts';
-import { randomId, traceContext } from '../telemetry/trace-context.ts';
+import { traceContext } from '../telemetry/trace-context.ts';
 
 /** Options for reading requests: the limits on targets, and the gateway's public address. */
 export interface ArrivalOptions {
@@ -29,14 +29,13 @@ export interface ArrivalOptions {
  * Otherwise, a new id is created.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
-  return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomId();
+  return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
 
 /** Creates the function that turns Node's requests into arrivals. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
-  const readHeaders = createHeaderReader();
   const setup: ArrivalSetup = { ...options, isTrusted: proxyAddress.compile([...options.trustedProxies]) };
-  return (req) => new HttpArrival(req, readHeaders(req.rawHeaders), setup);
+  return (req) => new HttpArrival(req, setup);
 }
 
 interface ArrivalSetup extends ArrivalOptions {
@@ -60,7 +59,6 @@ export class HttpArrival implements Arrival {
   readonly body: Readable;
   readonly connection: object;
   readonly #request: IncomingMessage;
-  readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
   /**
    * The client's address. It is read immediately, because a closed socket no longer has an address, and work may
@@ -69,21 +67,22 @@ export class HttpArrival implements Arrival {
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
-  constructor(request: IncomingMessage, headers: RequestHeaders, setup: ArrivalSetup) {
+  constructor(request: IncomingMessage, setup: ArrivalSetup) {
+    // Node has already built this object, to look for `Expect`.
+    const { headers } = request;
     const { traceparent, tracestate } = traceContext(headers);
     this.method = request.method ?? '';
     this.rawTarget = request.url ?? '';
-    this.requestId = requestIdOf(headers.requestId);
+    this.requestId = requestIdOf(headers['x-request-id']);
     this.traceparent = traceparent;
     this.tracestate = tracestate;
     this.receivedAt = setup.clock();
     this.authorization = headers.authorization;
-    this.ifNoneMatch = headers.ifNoneMatch;
-    this.acceptEncoding = headers.acceptEncoding;
+    this.ifNoneMatch = headers['if-none-match'];
+    this.acceptEncoding = headers['accept-encoding'];
     this.body = request;
     this.connection = request.socket;
     this.#request = request;
-    this.#headers = headers;
     this.#setup = setup;
     this.#peerAddress = request.socket.remoteAddress ?? '';
   }
@@ -93,7 +92,7 @@ export class HttpArrival implements Arrival {
    * `100-continue`.
    */
   checkExpectation(): void {
-    const { expect } = this.#headers;
+    const { expect } = this.#request.headers;
     if (expect === undefined || expect.trim().toLowerCase() === '100-continue') return;
     throw new GatewayError('expectation_failed', 'The only supported expectation is 100-continue.', {
       details: [{ in: 'header', name: 'Expect', message: 'omit the header, or send 100-continue' }],
@@ -113,7 +112,7 @@ export class HttpArrival implements Arrival {
   }
 
   get otherCredential(): string | undefined {
-    const { authToken, cookie } = this.#headers;
+    const { 'x-auth-token': authToken, cookie } = this.#request.headers;
     if (authToken === undefined && cookie === undefined) return undefined;
     const text = [authToken, cookie].join('\n').trim();
     return text === '' ? undefined : text;
@@ -138,7 +137,7 @@ export class HttpArrival implements Arrival {
   }
 
   get host(): string | undefined {
-    return this.#setup.publicOrigin?.host ?? this.#headers.host;
+    return this.#setup.publicOrigin?.host ?? this.#request.headers.host;
   }
 
   get #clientProtocol(): string {
@@ -187,69 +186,4 @@ function withoutBasePath(target: string, basePath: string): string {
   throw new GatewayError('not_in_contract', `Addresses of this gateway start with ${basePath}/.`, {
     details: [{ in: 'path', message: `the public base path is ${basePath}` }],
   });
-}
-
-/** The request headers that the gateway reads. Repeated headers are joined into one value (RFC 9110 §5.3). */
-interface RequestHeaders {
-  authorization: string | undefined;
-  ifNoneMatch: string | undefined;
-  acceptEncoding: string | undefined;
-  requestId: string | undefined;
-  traceparent: string | undefined;
-  tracestate: string | undefined;
-  host: string | undefined;
-  expect: string | undefined;
-  cookie: string | undefined;
-  authToken: string | undefined;
-}
-
-const HEADERS: ReadonlyMap<string, keyof RequestHeaders> = new Map<string, keyof RequestHeaders>([
-  ['authorization', 'authorization'],
-  ['if-none-match', 'ifNoneMatch'],
-  ['accept-encoding', 'acceptEncoding'],
-  ['x-request-id', 'requestId'],
-  ['traceparent', 'traceparent'],
-  ['tracestate', 'tracestate'],
-  ['host', 'host'],
-  ['expect', 'expect'],
-  ['cookie', 'cookie'],
-  ['x-auth-token', 'authToken'],
-]);
-const MAX_SPELLINGS = 500;
-// No name in `HEADERS` is longer than this.
-const MAX_NAME = 40;
-
-/**
- * Creates a function that reads raw headers. Raw headers are a list in which names and values alternate. The function
- * looks at each name once. It does not use Node's `headers` object, which takes longer to build
- * (bench/micro/stages/read-headers.ts).
- */
-export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
-  // Clients use only a few spellings of each name. Finding a spelling in a map is faster than converting it to lower
-  // case.
-  const headerOf = boundedMemo(MAX_SPELLINGS, (name: string) => HEADERS.get(name.toLowerCase()) ?? 'other');
-  return (rawHeaders) => {
-    const found: RequestHeaders = {
-      authorization: undefined,
-      ifNoneMatch: undefined,
-      acceptEncoding: undefined,
-      requestId: undefined,
-      traceparent: undefined,
-      tracestate: undefined,
-      host: undefined,
-      expect: undefined,
-      cookie: undefined,
-      authToken: undefined,
-    };
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const name = rawHeaders[at] ?? '';
-      // Longer names are not cached, so that they cannot fill the memory.
-      const header = name.length > MAX_NAME ? 'other' : headerOf(name);
-      if (header === 'other') continue;
-      const value = rawHeaders[at + 1] ?? '';
-      const earlier = found[header];
-      found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;
-    }
-    return found;
-  };
 }

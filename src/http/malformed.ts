@@ -75,15 +75,15 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // The lengths are compared first, because this is much faster than converting the name to lower case.
+    // Comparing the usual spelling and the length is much faster than converting the name to lower case.
     const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') {
+    if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
       // Node uses the first Host header. Another server may use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
       // The host is written into addresses in responses.
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
-    } else if (name.length === 13 && name.toLowerCase() === 'authorization') {
+    } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;
       // Portico would check only the first credential, but the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');

@@ -42,13 +42,17 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const keyOf = (authorization: string) => hash('credential', authorization);
   // Hashing would account for a tenth of the time of a cache hit, so the latest credential of each open connection is
   // remembered. In UTF-16, different texts have different bytes.
-  const latestByConnection = new WeakMap<object, { readonly bytes: Buffer; readonly key: string }>();
+  const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
-    const bytes = Buffer.from(authorization, 'utf16le');
     const latest = latestByConnection.get(connection);
-    if (latest?.bytes.length === bytes.length && crypto.timingSafeEqual(latest.bytes, bytes)) return latest.key;
+    const length = authorization.length * 2;
+    if (latest?.bytes.length === length) {
+      latest.given.write(authorization, 0, length, 'utf16le');
+      if (crypto.timingSafeEqual(latest.bytes, latest.given)) return latest.key;
+    }
     const key = keyOf(authorization);
-    latestByConnection.set(connection, { bytes, key });
+    const bytes = Buffer.from(authorization, 'utf16le');
+    latestByConnection.set(connection, { bytes, given: Buffer.alloc(length), key });
     return key;
   };
 
@@ -88,6 +92,14 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
       memory.clear();
     },
   };
+}
+
+/** The latest credential of a connection. */
+interface LatestCredential {
+  readonly bytes: Buffer;
+  /** Receives the bytes of the next credential, so that no buffer has to be created for the comparison. */
+  readonly given: Buffer;
+  readonly key: string;
 }
 
 /**

@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
-
-/** The headers of a request that carry its trace context. */
-interface TraceHeaders {
-  readonly traceparent?: string | string[] | undefined;
-  readonly tracestate?: string | string[] | undefined;
-}
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** The trace context that Portico forwards: the caller's trace continued with Portico's own span, or a new trace. */
 interface TraceContext {
@@ -27,8 +22,8 @@ const randomHex = createRandomHex();
 /**
  * Reads `traceparent` and `tracestate`; a malformed `traceparent` starts a new trace and drops `tracestate` (3.2.2.3).
  */
-export function traceContext(headers: TraceHeaders): TraceContext {
-  const parent = headers.traceparent;
+export function traceContext(headers: IncomingHttpHeaders): TraceContext {
+  const parent = headers['traceparent'];
   const parsed = typeof parent === 'string' ? parseParent(parent) : undefined;
   const spanId = randomHex(16);
   if (parsed === undefined) {
@@ -37,7 +32,7 @@ export function traceContext(headers: TraceHeaders): TraceContext {
   }
   return {
     traceparent: `00-${parsed.traceId}-${spanId}-${parsed.flags}`,
-    tracestate: boundState(headers.tracestate),
+    tracestate: boundState(headers['tracestate']),
     traceId: parsed.traceId,
   };
 }
@@ -70,13 +65,6 @@ function boundState(header: string | string[] | undefined): string | undefined {
     forwarded.push(member);
   }
   return forwarded.length === 0 ? undefined : forwarded.join(',');
-}
-
-/** Returns a random UUID (RFC 9562, version 4), for a request without an id. */
-export function randomId(): string {
-  const hex = randomHex(32);
-  const variant = '89ab'[Number.parseInt(hex[16] ?? '', 16) & 3];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
 /** Returns the given number of random hexadecimal digits (at most 64). Each call returns new digits. */

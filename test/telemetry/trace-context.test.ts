@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRandomHex, randomId, traceContext } from '../../src/telemetry/trace-context.ts';
+import { createRandomHex, traceContext } from '../../src/telemetry/trace-context.ts';
 
 describe('a trace context', () => {
   const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -92,13 +92,5 @@ describe('random hexadecimal digits', () => {
     const seen = new Set(Array.from({ length: 1000 }, () => draw(32)));
     expect(seen.size).toBe(1000);
     expect(fills).toHaveLength(4);
-  });
-});
-
-describe('a random id', () => {
-  it('is a UUID of version 4 and differs each time', () => {
-    const ids = Array.from({ length: 500 }, randomId);
-    for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    expect(new Set(ids).size).toBe(500);
   });
 });
