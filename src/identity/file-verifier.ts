@@ -12,7 +12,7 @@ interface FileAccount {
   readonly passwordHash?: string | undefined;
 }
 
-/** The suggested retry delay in seconds when too many passwords are waiting to be hashed. */
+/** The retry delay, in seconds, that is suggested to clients when too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
 /** Creates a verifier for the argon2id hashes of the accounts. Throws `StartFault` for unreadable hashes. */

@@ -112,7 +112,7 @@ export function formatLadder({ contract, since, steps }: LadderState): string {
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Parses the text of the ladder's file. Throws an error that describes the problem if it is invalid. */
+/** Parses the text of the ladder's file. Throws an error that describes the problem if the text is invalid. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = objectOf(jsonOf(text), 'the file');
   if (version !== 1) throw new Error('version must be 1');

@@ -89,7 +89,7 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
 const format = new Intl.NumberFormat('en-US');
 const number = (value: number) => format.format(value);
 
-/** Formats a duration in a suitable unit: `7 d`, `36 h`, `10 min`. */
+/** Formats a duration in a suitable unit, for example `7 d`, `36 h` or `10 min`. */
 function periodWords(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
   if (minutes >= 2880) return `${Math.round(minutes / 1440)} d`;

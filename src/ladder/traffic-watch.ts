@@ -109,7 +109,7 @@ function isOutage({ violations }: Trace): boolean {
   );
 }
 
-/** A check that refuses unusually many requests of an operation. `operation` is undefined for undocumented paths. */
+/** A check that refuses unusually many requests for an operation. `operation` is undefined for undocumented paths. */
 export interface RefusalAlert extends LadderEvidence {
   readonly operation: string | undefined;
   readonly check: CheckName;
@@ -167,7 +167,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The upstream failed before the credential could be verified. Other metrics show that.
+  // The upstream failed before the credential could be verified. Other metrics show this failure.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';

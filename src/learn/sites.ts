@@ -42,7 +42,7 @@ export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] 
   );
 }
 
-/** Returns the site of a member in a schema. The list is empty if the schema does not name the member. */
+/** Returns a list with the site of a member in a schema. The list is empty if the schema does not name the member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -50,14 +50,14 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
   return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Returns the site that describes members that the schema does not name. The list is empty if there is none. */
+/** Returns a list with the site that describes unnamed members. The list is empty if there is no such site. */
 export function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Returns the site that describes array elements. The list is empty if there is none. */
+/** Returns a list with the site that describes array elements. The list is empty if there is no such site. */
 export function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

@@ -7,8 +7,8 @@ interface Flight<T> {
 /** Runs work once for all callers that request it at the same time. */
 interface SingleFlight<T> {
   /**
-   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends the wait of this caller
-   * only.
+   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends the wait only for this
+   * caller.
    */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys with running work. */

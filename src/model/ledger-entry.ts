@@ -11,7 +11,7 @@ export interface LedgerSample {
 
 /**
  * One distinct violation: the properties that all its occurrences share, their number, the times of the first and last
- * one, and the number of callers.
+ * occurrence, and the number of callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,

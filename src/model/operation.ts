@@ -72,7 +72,7 @@ export interface Operation {
   /** True if the requested object can be private. A denial then reveals nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
-  /** `report` if unknown parameters are counted but never refused (operation 7). */
+  /** `report` means that unknown parameters are counted but never refused (operation 7). */
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;

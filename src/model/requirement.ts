@@ -15,5 +15,5 @@ export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   /** `missing` contains the permissions, groups or flags that would have sufficed, with the most specific first. */
   | { readonly verdict: 'denied'; readonly missing: readonly string[] }
-  /** Decided by the upstream, because the caller is not in the roles file or the owner of the node is unknown. */
+  /** The upstream decides, because the caller is not in the roles file or the owner of the node is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

@@ -59,8 +59,8 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
-   * data, only the access log reads it, and it writes only the structure.
+   * The target as received. Undefined if the gateway made the request itself. It may contain personal data, so it is
+   * used only by the access log, which shows only its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */

@@ -26,7 +26,7 @@ export interface Violation {
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
-  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if it concerns the whole part. */
+  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty for a whole message part. */
   readonly at: string;
   /** The schema keyword or the name of the rule that was violated. */
   readonly keyword: string;

@@ -42,7 +42,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     const enforced = checks.permissions === 'enforce';
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // A lookup is useful only for a request that may be refused.
+    // A lookup is necessary only if the request may be refused.
     const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));

@@ -13,7 +13,7 @@ export interface ScannedResponse {
   /** The body, reduced to the members that later steps read. */
   readonly json: unknown;
   readonly findings: ResponseFindings;
-  /** False if the body has no absolute address. */
+  /** False if the body does not contain an absolute address. */
   readonly hasAddress: boolean;
 }
 

@@ -239,6 +239,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The key does not contain the schema path, because a schema that was moved still means the same. It does not contain
+// The key does not contain the schema path, because moving a schema does not change its meaning. It does not contain
 // the item index, because a message is checked as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

@@ -57,7 +57,7 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-// The approximate sizes in bytes of an entry, a violation and a value, without their texts.
+// The approximate sizes of an entry, a violation and a query parameter in bytes, without their texts.
 const ENTRY_BYTES = 500;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
@@ -202,7 +202,7 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 }
 
 /**
- * Returns the verdict of the check. If all violations are of the kind that is counted but never refused, the outcome is
+ * Returns the verdict of the check. If there are only violations that are counted but never refused, the outcome is
  * `reported` at every level (rules, 4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {

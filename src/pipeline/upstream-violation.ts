@@ -29,7 +29,7 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failur
 
 /**
  * Records that the upstream has reported a server error. The response is a failure even if its body is valid. If the
- * body is invalid, only that violation is recorded.
+ * body is invalid, the violation in the body is recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));

@@ -11,9 +11,9 @@ const ID = /^[\w.:+/=-]{1,128}$/;
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
 /**
- * Returns whether a request id may be repeated in logs, in the ledger and upstream. It must be short and plain, and it
- * must not contain a credential or personal data. Random text and long numbers are allowed, because ids contain them. A
- * person's name in an id cannot be distinguished from a word.
+ * Returns whether a client's request id may be written to logs and the ledger and sent upstream. It must be short and
+ * plain, and it must not contain a credential or personal data. Random text and long numbers are allowed, because ids
+ * contain them. A person's name in an id cannot be distinguished from a word.
  */
 export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;

@@ -141,7 +141,7 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   };
 }
 
-/** Returns the kind of personal data that a field's name or the form of its texts suggests. Only texts are marked. */
+/** Returns the kind of personal data that a field's name or the form of its texts suggests. Only texts have one. */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
   const { forms } = texts;

@@ -37,8 +37,8 @@ export interface ForwardServices {
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /**
-   * Decodes the content coding of a transparent response, so that it can be inspected. Does not return bytes if that is
-   * not possible.
+   * Decodes the content coding of a transparent response, so that it can be inspected. Returns `damaged` or undefined
+   * if that is not possible.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
@@ -116,8 +116,8 @@ async function readFailure(
 }
 
 /**
- * Returns an error response with a decoded body. In `observe` mode, the body may be compressed because the client has
- * requested it.
+ * Returns an error response with a decoded body. In `observe` mode, the body may be compressed because the client
+ * accepts compression.
  */
 async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (response.status < 400 || !Buffer.isBuffer(response.body)) return response;
