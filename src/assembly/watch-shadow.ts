@@ -30,7 +30,7 @@ export function assembleShadow(
   return watch;
 }
 
-/** Wraps a body check so that the shadow contract sees each parsed request body first. */
+/** Wraps a body check so that the shadow contract sees each parsed request body before the check. */
 export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {

@@ -63,7 +63,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group is merged with the one before it. It has only just begun, so its rate would fluctuate.
+  // The newest group has only just begun, so its rate would fluctuate. It is merged with the group before it.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     points.splice(-2, 2, {

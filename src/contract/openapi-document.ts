@@ -50,7 +50,7 @@ export interface MediaTypeObject {
 /** The bodies by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
-/** A response of an operation. */
+/** A documented response of an operation. */
 export interface ResponseObject {
   readonly description: string;
   readonly content: ContentObject;

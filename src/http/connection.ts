@@ -16,8 +16,8 @@ const CR = 13;
 const LF = 10;
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time. After a refused message, or
- * after the connection's last message, no more bytes are read. A refusal is written after the responses to earlier
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time. It stops reading after a
+ * refused message, or after the connection's last message. A refusal is written after the responses to earlier
  * requests.
  */
 export class Connection {

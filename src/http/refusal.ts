@@ -20,7 +20,7 @@ export function writeRefusal(
   if (!socket.writable) return;
   if (own?.response.headersSent) {
     const { response } = own;
-    // The client would read these bytes as the rest of that response.
+    // The response has already started, so the client would read anything that is written now as part of it.
     if (!response.writableEnded) socket.destroy();
     else if (response.writableFinished) endAfter(socket, '');
     else response.once('finish', () => endAfter(socket, ''));
