@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /** A complete response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Header values by name in lower case. A repeated header has its last value. */
+  /** Header values by name in lower case. For a repeated header, only the last value is stored. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body without its transfer coding, but with its content coding. */
   readonly body: Buffer;

@@ -84,7 +84,7 @@ function changeOf(before: Finding | undefined, after: Finding | undefined): Chan
   return now > was ? 'more' : 'less';
 }
 
-/** Returns occurrences per request, which may exceed 1. */
+/** Returns the number of occurrences per request, which can exceed 1. */
 const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
 
 const rank = (category: ViolationCategory): number => VIOLATION_CATEGORIES.indexOf(category);

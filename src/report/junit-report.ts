@@ -117,7 +117,7 @@ function passedCase(one: ComparedFinding): string {
 /** A suite: the violations of one category in one operation, or an operation without violations. */
 interface JunitSuite {
   readonly name: string;
-  /** XML. */
+  /** The test cases as XML. */
   readonly cases: readonly string[];
   readonly failures: number;
   readonly skipped: number;

@@ -18,7 +18,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
 /** Returns the name of an operation, or `(undocumented)`. */
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
-/** Describes the place in the message, such as `response 200, body /name`; for a denial, the missing permission. */
+/** Describes the place in the message, such as `response 200, body /name`. For a denial, names the permission. */
 export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {
   if (keyword === 'permission-denied') return at === '' ? 'request' : `request, requires ${at}`;
   const message = direction === 'request' ? 'request' : `response${status === undefined ? '' : ` ${status}`}`;
@@ -59,7 +59,7 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** Describes the scope of a report as the end of a sentence; empty if it is not limited. */
+/** Describes the scope of a report as the end of a sentence. Returns an empty string if the scope is not limited. */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),

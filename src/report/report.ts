@@ -15,7 +15,7 @@ export interface ContractPlace {
   /** The line number, from 1; undefined if the file could not be read. */
   readonly line: number | undefined;
   /**
-   * The schema in `openapi.yaml` that contains the statement, and the overlay target that selects it, if there is one.
+   * The schema in `openapi.yaml` that contains the statement, and the overlay target that selects this schema.
    */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }

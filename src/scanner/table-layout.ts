@@ -39,7 +39,7 @@ export const NODE_MAX_ITEMS = 52;
 export const NODE_LEVEL = 56;
 export const NODE_SIZE = 64;
 
-/** A table contains the documented members of an object. They are found by a hash of the name. */
+/** A table contains the documented members of an object. They are looked up by a hash of their name. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
 /** The member that came first in the last scanned object. It is expected to come first again. */

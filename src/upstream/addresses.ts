@@ -171,7 +171,7 @@ export function parseUpstreamUrl(
   place: UrlPlace,
 ): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
   if (!URL.canParse(text)) {
-    // A password may precede the @, so configuration errors do not repeat it.
+    // A password can precede the @, so configuration errors do not repeat it.
     const lacksScheme = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
     const suggestion = lacksScheme ? `http://${text}` : undefined;
     return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };

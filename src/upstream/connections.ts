@@ -54,7 +54,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
           connect(target, (...result) => {
             const [, socket] = result;
             if (socket) {
-              // This runs before undici's own listener, which may end the response while it handles the error.
+              // This runs before undici's own listener, which can end the response while it handles the error.
               const broken = () => {
                 if (this.#current) this.#current.broken = true;
               };

@@ -37,7 +37,7 @@ export interface UpstreamRequest {
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received; a body that is too large or broken is a stream with the same end or error.
+   * `transparent`: the bytes as received. A body that is too large or broken is a stream that ends or fails likewise.
    *
    * `streamed`: the bytes as received, always as a stream, which counts as one of its client's streams once the head
    * has arrived.
@@ -238,7 +238,7 @@ const NO_OWNER: StreamOwner = { caller: undefined, address: '' };
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
-// A reused connection may also close before the request is written to it, which looks like a failed connection attempt.
+// A reused connection can also close before the request is written to it, which looks like a failed connection attempt.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 

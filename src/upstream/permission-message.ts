@@ -16,7 +16,7 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// Long enough for every documented text; the upstream must not determine the length of the gateway's responses.
+// These limits allow every documented text. The upstream must not determine the length of the gateway's responses.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 

@@ -131,7 +131,7 @@ const allReads = (): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** Sends the writes for a few nodes. Before each write, the state that the write ends is created. */
+/** Sends the writes for a few nodes. A write that ends a state is sent after a request that creates this state. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {

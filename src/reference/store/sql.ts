@@ -168,7 +168,7 @@ export interface NodeRow {
   readonly last_active_at: number;
   readonly last_active_user_id: number;
   readonly last_edited_action: number;
-  /** A JSON array as text, because revision ids may exceed 2^53. */
+  /** A JSON array as text, because revision ids can exceed 2^53. */
   readonly revision_ids: string;
   readonly marked: number;
   readonly wiki: number;

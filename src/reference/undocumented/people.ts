@@ -8,7 +8,7 @@ import { project, readProjection } from '../lists/projection.ts';
 import { toUser } from '../render/to-user.ts';
 import type { UserRow } from '../store/sql.ts';
 
-/** Undocumented routes for users: all users, one by id, one by name. */
+/** Undocumented routes for users: all users, one user by id, and one user by name. */
 export const peopleRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',

@@ -29,7 +29,7 @@ interface ProxyEvents {
 /** Sends a request on its own connection. The returned function ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// A property instead of a WeakMap: entries of an old WeakMap survive all minor garbage collections.
+// This is a property because the entries of an old WeakMap would survive all minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
