@@ -50,7 +50,7 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
   const requests = Math.min(warmUp.requests, entry.slow?.requests ?? warmUp.requests);
   const window = windowSeconds(warmUp);
-  // V8 is often still compiling after the required number of requests, which takes one more window.
+  // V8 is often still compiling after the required number of requests, so the warm-up takes one more window.
   const needed = Math.ceil(requests / (entry.usualPerSecond ?? usualPerSecond) / window) + 1;
   const windows = Math.min(Math.ceil(warmUp.maxSeconds / window), needed) * (window + USUAL.besidesRound);
   const { keys } = entry.request;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Builds the release: JavaScript in dist/. The package also contains bin/, config/ and schemas/, which need no copy.
+// Builds the release: JavaScript in dist/. The package takes bin/, config/ and schemas/ directly from the repository.
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 

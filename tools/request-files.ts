@@ -104,7 +104,7 @@ function enteredFiles(coverage: readonly Profiler.ScriptCoverage[]): Set<string>
   );
 }
 
-/** Returns a page with one question. The contract allows the page. */
+/** Returns a page with one question that conforms to the contract. */
 function questionPage(page: number): string {
   const question = {
     id: page,

@@ -112,7 +112,7 @@ interface TrafficArrays {
   readonly duration: ArrayLike<number>;
   /** One row per cached operation, one column per cache result. */
   readonly cache: ArrayLike<number>;
-  /** Exchanges with the upstream: like `duration`, with their own buckets. */
+  /** The durations of exchanges with the upstream: like `duration`, but with different buckets. */
   readonly exchange: ArrayLike<number>;
   /** One count per kind of failure. */
   readonly failures: ArrayLike<number>;

@@ -19,7 +19,7 @@ export interface LegacyAddresses {
 
 // The characters that may follow an origin or base path without changing its meaning.
 const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
-// A plain slash, or one escaped as in JSON; both slashes of `//` are written the same way.
+// Matches a plain slash or a slash escaped as in JSON. Both slashes of `//` are written in the same way.
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 

@@ -35,7 +35,7 @@ interface ClientStreams {
   open(): number;
 }
 
-// The end of a stream depends on its client, so there is no better estimate.
+// This value is fixed because the end of a stream depends on its client.
 const RETRY_AFTER_SECONDS = 5;
 
 /** Creates a counter with no open streams. */

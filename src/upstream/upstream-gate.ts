@@ -5,7 +5,7 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-fai
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Permission for one exchange; `leave` returns it once, with the outcome of the exchange. */
+/** Permission for one exchange. `leave` returns the permission once and reports the outcome of the exchange. */
 export interface GatePass {
   /**
    * Releases the place to the next exchange in the queue. From then until `leave`, the exchange is one of this client's

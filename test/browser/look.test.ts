@@ -27,8 +27,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit. It begins as a phone with a dark color scheme, because content that loads in this
-    // state must be correct before anything changes.
+    // All checks share one visit. It begins with a phone's screen and a dark color scheme: content that is loaded in
+    // this state must be correct before anything changes.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,
@@ -127,11 +127,11 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.locator('button:focus', { hasText: 'Purge everything' }).waitFor();
-      // Sorting a table.
+      // A table can be sorted.
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');
       await page.locator('th[aria-sort="descending"]').waitFor();
-      // A visible focus.
+      // The focus must be visible.
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     });
   });

@@ -155,8 +155,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit. It begins as a phone with a dark color scheme, because content that loads in this state
-  // must be correct before anything changes.
+  // All checks share one visit. It begins with a phone's screen and a dark color scheme: content that is loaded in
+  // this state must be correct before anything changes.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',

@@ -166,8 +166,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can contain hidden requests. A server that reads them differently must not find that they were
-  // executed.
+  // The refused message can hide further requests, which some servers would read. The gateway must not execute them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
     await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;

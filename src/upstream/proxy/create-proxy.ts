@@ -85,7 +85,7 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // The library ends the request and the response when this object closes. It writes nothing to it.
+    // The library ends the request and the response when this object closes. It writes nothing to the object.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);

@@ -12,7 +12,7 @@ const services = {
   publicAddress: () => 'https://qa.example',
 };
 
-/** Returns the reply to a text of which half has arrived, and the body as the upstream sends it. */
+/** Returns the reply after half of a text has arrived, and the body to which the upstream adds the rest. */
 async function replied(stage: typeof rewriteAddresses) {
   const { body: sent, source } = openBody();
   const reply: Reply = { status: 200, headers: [['Content-Type', 'text/plain']], body: sent };
