@@ -9,7 +9,7 @@ type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 /** The minimum costs that OWASP's Password Storage Cheat Sheet recommends. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Hashes a password with a new salt, in the PHC format of the roles file. Throws `RangeError` if it is empty. */
+/** Hashes a password with a new salt into PHC format. Throws `RangeError` if the password is empty. */
 export async function hashPassword(password: string, costs: HashCosts = STANDARD_COSTS): Promise<string> {
   if (password === '') throw new RangeError('the password must not be empty');
   const salt = randomBytes(16);

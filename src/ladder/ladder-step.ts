@@ -29,7 +29,7 @@ export interface LadderState {
   readonly steps: readonly LadderStep[];
 }
 
-/** The checks on the ladder, in the order in which they run. `undocumented` is missing, because it has no operation. */
+/** The checks on the ladder, in the order in which they run. `undocumented` does not belong to an operation. */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** The checks that may be promoted automatically. Only a person may decide to enforce authentication. */

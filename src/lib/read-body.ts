@@ -5,7 +5,7 @@ import { createSilenceWatch } from './silence-watch.ts';
 interface ReadLimits {
   /** The maximum number of bytes in memory. */
   readonly bytes: number;
-  /** The longest allowed pause between two parts, in milliseconds. Undefined if something else limits it. */
+  /** The longest allowed pause between two parts, in milliseconds. Undefined if pauses are limited elsewhere. */
   readonly silenceMs?: number;
 }
 

@@ -33,7 +33,7 @@ export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 export interface Paging {
   /** The number of the page that is returned if `page` is absent: 1, or 0 for follower lists. */
   readonly firstPage: 0 | 1;
-  /** The page size that was observed if none was requested. It is only a hint and never part of a cache key. */
+  /** The page size that the upstream used when none was requested. It is only a hint and never part of a cache key. */
   readonly observedPageSize: number | undefined;
   /** False if responses have no `pageCount` (operation 7). */
   readonly hasPageCount: boolean;

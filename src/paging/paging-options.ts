@@ -8,7 +8,7 @@ export interface PagingOptions {
   readonly maxEntries: number;
 }
 
-/** The options under the configuration key `pageBounds:` of one operation, as written. */
+/** The options under the configuration key `pageBounds:` of one operation, without defaults. */
 export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }

@@ -29,7 +29,7 @@ interface DecideServices {
 /**
  * Creates the function that decides whether the caller may use an operation. The author is looked up only if that could
  * change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's own
- * credential. Callers without a credential are denied.
+ * credential, and callers without a credential are denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const decideNow = createDecisions(permissions);

@@ -219,7 +219,7 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If some violations were not collected, a missing one may still exist.
+    // If not all violations were collected, a missing violation may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];

@@ -36,7 +36,7 @@ export interface DescribedObjects {
 export interface PageSizes {
   /** The largest requested size for which a full page was returned. */
   honoured: number;
-  /** The number of full pages of the requested size, for all sizes together. */
+  /** The number of responses that contained a full page of the requested size, for all sizes together. */
   honouredAnswers: number;
   /** The largest requested size that a response confirmed with a full page or with all items of the list. */
   accepted: number;

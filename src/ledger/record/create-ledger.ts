@@ -30,7 +30,7 @@ export interface LedgerParts {
 /** The time in milliseconds after which recorded data is passed to the store. A crash loses at most this much. */
 const WRITE_AFTER_MS = 500;
 
-/** The maximum number of remembered fingerprints. They are only needed to count new violations for `size`. */
+/** The maximum number of remembered fingerprints. They are needed only to count new violations for `size`. */
 const MAX_KNOWN = 100_000;
 
 /** Creates a ledger. Requests only add to pending data. At most one batch is written at a time. */

@@ -18,7 +18,7 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** Creates the function, which remembers a limited number of violations. A known violation takes one lookup. */
+/** Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again. */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
   return (operation, status, violation) => {

@@ -1,7 +1,7 @@
 /** Counts by release and hour. */
 export interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
-  /** Returns the sum of the counts of each release since an hour. Omits releases without counts. */
+  /** Returns the total for each release, starting with the given hour. Omits releases without counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
   /** Removes all hours before this one. */
   forget(beforeHour: number): void;

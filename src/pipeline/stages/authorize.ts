@@ -20,8 +20,8 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      // The stage also applies to operations without requirements, because callers without a role mapping may have to
-      // be denied.
+      // The stage also applies to operations without requirements, because callers without an account may have to be
+      // denied.
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {

@@ -39,8 +39,8 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 export interface ValidateResponseServices {
   readonly check: Contract['checkResponse'];
   /**
-   * Decodes the content coding of a transparent response for inspection. Returns undefined if the response is too large
-   * or the coding is unknown.
+   * Decodes the content coding of a transparent response for inspection. Returns `damaged` if the bytes are invalid, or
+   * undefined if the response is too large or the coding is unknown.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
   /** Returns whether a body contains absolute addresses of the legacy server. */
