@@ -16,17 +16,28 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
     `Node ${process.versions.node} is too old for the tests, which need ${needed}. Use npm test or npx vitest, which run the Node of node_modules.`,
   );
 
-/** Starts the slowest files first, so that no worker is still running a slow file when the others have finished. */
+/**
+ * Starts the slowest files first, so that no worker is still running a slow file when the others have finished. Files
+ * that mostly wait for a browser alternate with files that compute, so that both run at the same time. The other files
+ * follow by project, because a worker runs the files of only one project.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
+    const sorted = (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+    const slow = sorted.filter(({ moduleId }) => SLOW.test(moduleId));
+    const browser = sorted.filter(({ moduleId }) => BROWSER.test(moduleId));
+    const rest = sorted.filter(({ moduleId }) => !SLOW.test(moduleId) && !BROWSER.test(moduleId));
+    const turns = Array.from({ length: Math.max(slow.length, browser.length) }, (_, at) => [slow[at], browser[at]]);
+    return [...turns.flat().filter((one) => one !== undefined), ...rest];
   }
 }
 
+const BROWSER = /test\/browser\//;
 const SLOW =
-  /examples\/pipelines|deploy\/prometheus-rules|security\/planted-secrets|gateway\/(?:alerts|no-drift|drift)|cli\/portico|test\/browser\//;
-const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId);
+  /examples\/pipelines|deploy\/prometheus-rules|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke/;
+
+const PROJECTS = ['whole', 'alone', 'unit'];
+const rankOf = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name);
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
@@ -49,9 +60,9 @@ const ALONE = fs
 
 export default defineConfig({
   test: {
-    // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; a third worker
-    // uses them while the others wait for timeouts and browsers.
-    maxWorkers: 3,
+    // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; two more
+    // workers use them while the others wait for timeouts and browsers.
+    maxWorkers: 4,
     // A worker runs many files but loads each module only once. After each file, test/builders/clean-up.ts stops
     // everything that the file started.
     isolate: false,

@@ -63,7 +63,19 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
         const all = Buffer.concat(parts);
         const text = all.toString();
         const { statusCode: status = 0, headers: received, rawHeaders, complete } = answer;
-        resolve({ status, headers: received, rawHeaders, bytes: all, text, json: parse(text) as Body, complete });
+        let parsed: { readonly value: unknown } | undefined;
+        resolve({
+          status,
+          headers: received,
+          rawHeaders,
+          bytes: all,
+          text,
+          // Parsed only if a test reads it; many bodies are large.
+          get json() {
+            return (parsed ??= { value: parse(text) }).value as Body;
+          },
+          complete,
+        });
       });
     });
     sent.on('error', reject);

@@ -83,14 +83,15 @@ let requests = 0;
  * occurrence.
  */
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
-  const before = await countsOf(gateway);
+  const before = counts.get(gateway);
   const call = callOf(operation);
   // A deliberately broken connection has no response, but the request is recorded all the same.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
-  const after = await entriesOf(gateway);
-  return after.flatMap((entry) => {
-    const times = entry.count - (before.get(entry.fingerprint) ?? 0);
+  const { entries } = await gateway.gateway.services.ledger.snapshot();
+  counts.set(gateway, new Map(entries.map(({ fingerprint, count }) => [fingerprint, count])));
+  return entries.flatMap((entry) => {
+    const times = entry.count - (before?.get(entry.fingerprint) ?? 0);
     return Array.from({ length: times }, () => lineOf(entry));
   });
 }
@@ -98,10 +99,8 @@ async function addedBy(gateway: TestGateway, operation: OperationCase, query = '
 const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
   `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
 
-const entriesOf = async ({ gateway }: TestGateway) => (await gateway.services.ledger.snapshot()).entries;
-
-const countsOf = async (gateway: TestGateway) =>
-  new Map((await entriesOf(gateway)).map(({ fingerprint, count }) => [fingerprint, count]));
+/** The occurrences by fingerprint after the last request to each gateway. */
+const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
 
