@@ -97,7 +97,7 @@ export function assembleEdges(
 
 /**
  * Returns the address at which the process can reach its own listener. If the listener accepts connections on all
- * addresses, this is loopback.
+ * addresses, this is the loopback address.
  */
 export function ownAddress(
   address: AddressInfo | string | null,

@@ -68,7 +68,7 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-// This internal tag means that everything of this kind was purged.
+// Returns an internal tag, which means that everything of a kind was purged.
 const wholeKind = (kind: string) => `${kind}:**`;
 
 /**

@@ -39,7 +39,7 @@ export const commentsOptionsSchema = {
 /** The permission that every private comment requires. */
 export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
 
-/** The additional permission that each private option requires, by the kind of recipients. */
+/** The additional permissions that private options require. The keys are the kinds of recipients. */
 export const SEND_PERMISSIONS = {
   toOriginalPoster: 'Send private comments to the original poster',
   toModerators: 'Send private comments to moderators',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
-/** The version of this package, from its `package.json`. */
+/** Returns the version of this package from its `package.json`. */
 export function packageVersion(): string {
   const parsed = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version?: unknown };
   return typeof parsed.version === 'string' ? parsed.version : 'unknown';

@@ -59,7 +59,7 @@ export const serveCommand: Command = {
   },
 };
 
-// Half of all modules belong to the reference server. A gateway with a real upstream does not load them.
+// The reference server is imported only if it is needed, because half of all modules belong to it.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

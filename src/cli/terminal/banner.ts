@@ -41,7 +41,7 @@ export function bannerLines(content: BannerContent): string[] {
   ];
 }
 
-// The public URL may already end with the base path.
+// Returns the base path, unless the public URL already ends with it.
 function basePathOnce({ settings, publicUrl }: BannerContent): string {
   return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }
