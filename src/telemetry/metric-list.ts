@@ -48,13 +48,13 @@ export const METRICS = {
     name: 'portico_candidate_differences_total',
     type: 'counter',
     labels: ['operation', 'difference'],
-    help: 'Violations that only one of contract and shadow contract finds: newly refused or newly accepted.',
+    help: 'Violations that only the shadow contract finds (newly refused) or only the contract finds (newly accepted).',
   },
   candidateDropped: {
     name: 'portico_candidate_dropped_total',
     type: 'counter',
     labels: [],
-    help: 'Requests not compared with the shadow contract because too many were waiting.',
+    help: 'Requests that were not compared with the shadow contract because too many were waiting.',
   },
   denials: {
     name: 'portico_permission_denials_total',
@@ -181,7 +181,7 @@ export const METRICS = {
     name: 'portico_operation_enforcement',
     type: 'gauge',
     labels: ['operation', 'check'],
-    help: 'Current level of a check of an operation: 0 off, 1 report, 2 enforce.',
+    help: 'Current level of a check for an operation: 0 off, 1 report, 2 enforce.',
   },
   ladderDemotions: {
     name: 'portico_ladder_demotions_total',
