@@ -53,7 +53,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that does not match any password. It is as slow to check as the slowest hash of an account. */
+/** Creates a hash that does not match any password. Checking it takes as long as checking the slowest hash. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

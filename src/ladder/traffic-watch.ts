@@ -21,8 +21,8 @@ const BUCKETS = 12;
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot lower a check for everyone: if all callers except
- * the one with the most failures have enough responses, too many of these must have failed as well.
+ * Creates empty windows for these operations. A single caller cannot lower a check for everyone. If the other callers
+ * have enough responses, the limit must also be exceeded without the caller that has the most failures.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;

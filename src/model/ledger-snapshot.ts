@@ -15,7 +15,7 @@ export interface OperationTraffic {
   readonly operation: string | undefined;
   readonly release: string;
   readonly requests: number;
-  /** The counts of those checks that had an outcome. */
+  /** The counts of the checks that had an outcome. */
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 

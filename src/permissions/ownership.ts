@@ -17,8 +17,8 @@ export interface Ownership {
   /** Returns the author of a node if it is cached. */
   authorOf(nodeId: string): string | undefined;
   /**
-   * Returns whether the caller is the author of a node. Sends a lookup if necessary. If the lookup fails, the result is
-   * `unknown`.
+   * Returns whether the caller is the author of a node. Looks up the author if necessary. If the lookup fails, the
+   * result is `unknown`.
    */
   of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
 }

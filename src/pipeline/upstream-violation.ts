@@ -20,7 +20,7 @@ export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: Upstre
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
-/** Records a response whose body was truncated. The request has failed, whatever its status is. */
+/** Records a response whose body was truncated. The request has failed, whatever the status is. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };

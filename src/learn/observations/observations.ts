@@ -43,9 +43,11 @@ export interface PageSizes {
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** The number of pages, by size, that were smaller than requested although the list contains more items. */
+  /**
+   * The sizes of pages that were smaller than requested although the list is longer. The value is the number of pages.
+   */
   readonly clamped: Map<number, number>;
-  /** The number of responses, by the page size that they report, to requests without a page size. */
+  /** The page sizes that responses report if the request does not specify one. The value is the number of responses. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;

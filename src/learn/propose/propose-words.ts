@@ -42,7 +42,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
   });
 }
 
-/** Returns whether there were enough values without a new word to make another new word unlikely. */
+/** Returns whether so many values have been sampled without a new word that another new word is unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }

@@ -22,7 +22,7 @@ interface PathTemplates {
 }
 
 /**
- * Compiles the function that converts paths to templates, such as `/services/v2/question/118.json` to
+ * Compiles the function that converts paths to templates, for example `/services/v2/question/118.json` to
  * `/services/v2/question/{id}.json`.
  */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {

@@ -20,7 +20,7 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // A failed request is also marked as shared, because it did not reach the upstream itself.
+          // The request is marked as shared even if it fails, because it was not sent upstream itself.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;

@@ -16,8 +16,8 @@ export interface LegacyAddresses {
 
 /**
  * Rewrites legacy addresses in documented responses if the configuration enables it. This stage runs outside the cache:
- * without a configured `publicOrigin`, the public address depends on the client's `Host` header, which must not appear
- * in responses to other clients.
+ * without a configured `publicOrigin`, the public address depends on the client's `Host` header, so it must not be
+ * stored for other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {
