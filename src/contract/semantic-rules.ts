@@ -62,9 +62,9 @@ const canceledFields: SemanticRule = {
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   reads: ['containerIds'],
+  appliesTo: ({ spaceId }) => spaceId !== undefined,
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
-    if (spaceId === undefined) return [];
     // Numbers above 2^53 in the body are rounded in the same way as `spaceId`.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
@@ -95,9 +95,10 @@ const DEFAULT_PAGE_SIZE = 20;
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],
+  appliesTo: ({ query }) => !query.has('pageSize'),
   excerpt: () => ['/actions'],
-  check: (json, _operation, { query }) => {
-    const tooMany = !query.has('pageSize') && toArray(toObject(json)?.['actions']).length > DEFAULT_PAGE_SIZE;
+  check: (json) => {
+    const tooMany = toArray(toObject(json)?.['actions']).length > DEFAULT_PAGE_SIZE;
     return tooMany
       ? [{ at: '/actions', message: `actions must have at most ${DEFAULT_PAGE_SIZE} items by default` }]
       : [];
@@ -112,9 +113,9 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
+  appliesTo: ({ query }) => !query.has('sort'),
   excerpt: () => ['/actions/*/actionDate'],
-  check: (json, _operation, { query }) => {
-    if (query.has('sort')) return [];
+  check: (json) => {
     const actions = itemsOf('actions', json).map(({ at, value }) => ({ at, moment: toMoment(value['actionDate']) }));
     return actions
       .filter(({ moment }, index) => {
@@ -156,13 +157,29 @@ const RULES: readonly SemanticRule[] = [
 /** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
+/** A set of an operation's rules: the bit `1 << index` is set if it contains the rule with that index. */
+type RuleSet = number;
+
 /**
- * Returns JSON pointers to the values in a response that an operation's rules read. `*` stands for all elements of an
- * array.
+ * Returns the rules of an operation that apply to the responses to a request. A rule does not apply if a projection may
+ * have removed a field that it reads.
  */
-export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly string[] {
+export function applicableRules({ semanticRules }: Operation, parameters: ParameterValues): RuleSet {
+  let rules = 0;
+  semanticRules.forEach((name, index) => {
+    const rule = SEMANTIC_RULES.get(name);
+    if (rule === undefined || rule.appliesTo?.(parameters) === false) return;
+    if (rule.reads.every((field) => survives(parameters.projection, field))) rules |= 1 << index;
+  });
+  return rules;
+}
+
+/** Returns JSON pointers to the values in a response that rules read. `*` stands for all elements of an array. */
+export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: RuleSet): readonly string[] {
   const item = itemPlace(itemsAt);
-  return semanticRules.flatMap((name) => SEMANTIC_RULES.get(name)?.excerpt(item) ?? []);
+  return semanticRules.flatMap((name, index) =>
+    (rules & (1 << index)) === 0 ? [] : (SEMANTIC_RULES.get(name)?.excerpt(item) ?? []),
+  );
 }
 
 /**
@@ -181,9 +198,10 @@ export function checkSemantics(
   json: unknown,
   broken: readonly Violation[],
 ): Violation[] {
-  return operation.semanticRules.flatMap((name) => {
-    const rule = SEMANTIC_RULES.get(name);
-    if (!rule || !rule.reads.every((field) => survives(parameters.projection, field))) return [];
+  const rules = applicableRules(operation, parameters);
+  return operation.semanticRules.flatMap((name, index) => {
+    const rule = (rules & (1 << index)) === 0 ? undefined : SEMANTIC_RULES.get(name);
+    if (rule === undefined) return [];
     return rule
       .check(json, operation, parameters)
       .slice(0, MAX_FINDINGS)
@@ -221,6 +239,8 @@ interface SemanticRule {
    * skipped.
    */
   readonly reads: readonly string[];
+  /** Returns whether the rule applies to the responses to a request. If absent, the rule applies to all of them. */
+  readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
    * Returns JSON pointers to all values that `check` reads. The type and the length of a value can be read without
    * pointers to the values inside it. `item` is the pointer to the operation's items.

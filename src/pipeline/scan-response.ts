@@ -1,10 +1,9 @@
 import { type ResponseFindings, variantOf } from '../contract/compile/check-response.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { ResponseVariant } from '../contract/contract-files.ts';
-import { excerptOfRules } from '../contract/semantic-rules.ts';
+import { applicableRules, excerptOfRules } from '../contract/semantic-rules.ts';
 import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Scanner, ScannerModule } from '../scanner/open-scanner.ts';
+import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scanner.ts';
 import { UnsupportedSchema } from '../scanner/unsupported-schema.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
@@ -30,32 +29,38 @@ export type ScanResponse = (
 /** The parts of the contract that a scan needs. */
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
-type ScannersByVariant = Partial<Record<ResponseVariant, Scanner>>;
-
-/** Compiles scan tables for all success responses, except those whose schema the scanner does not support. */
+/**
+ * Creates the scan of success responses. The tables for a response are compiled when they are first needed, because most
+ * gateways receive only some of the responses in the contract.
+ */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
   const { schemas } = contract;
-  const scanners = new Map<string, Map<number, ScannersByVariant>>();
-  for (const operation of contract.operations) {
-    const excerpt = excerptOf(operation);
-    const compile = (path: string): Scanner | undefined => {
-      try {
-        return module.compile({ schemas, schema: { schema: schemas.get(path) ?? true, path }, excerpt });
-      } catch (error) {
-        if (error instanceof UnsupportedSchema) return undefined;
-        throw error;
-      }
-    };
-    const byStatus = new Map(
-      contract.validators(operation.id).successes.map(({ status, files }) => [status, compileVariants(files, compile)]),
-    );
-    scanners.set(operation.id, byStatus);
-  }
+  const files = new Map(
+    contract.operations.map(({ id }) => [
+      id,
+      new Map(contract.validators(id).successes.map((success) => [success.status, success.files])),
+    ]),
+  );
+  /** The scanners by the path of their schema and the rules whose members they read. */
+  const scanners = new Map<string, Map<number, Scanner | undefined>>();
+
+  const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {
+    const path = files.get(operation.id)?.get(status)?.[variantOf(parameters)];
+    if (path === undefined) return undefined;
+    const rules = applicableRules(operation, parameters);
+    const byRules = scanners.get(path) ?? new Map<number, Scanner | undefined>();
+    if (!byRules.has(rules)) {
+      const schema = { schema: schemas.get(path) ?? true, path };
+      byRules.set(rules, compile(module, { schemas, schema, excerpt: excerptOf(operation, rules) }));
+      scanners.set(path, byRules);
+    }
+    return byRules.get(rules);
+  };
 
   return (operation, parameters, { status, mediaType, bytes }) => {
     // The check looks for the names of fields that the request did not ask for, which an excerpt does not contain.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
-    const scanner = hasUnread ? undefined : scanners.get(operation.id)?.get(status)?.[variantOf(parameters)];
+    const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;
     const scanned = scanner.scan(bytes);
     if (scanned === undefined) return 'closer';
@@ -71,22 +76,23 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   };
 }
 
-function compileVariants(
-  files: Readonly<Record<ResponseVariant, string>>,
-  compile: (path: string) => Scanner | undefined,
-): ScannersByVariant {
-  const compiled = new Map([...new Set(Object.values(files))].map((path) => [path, compile(path)]));
-  const found = Object.entries(files).map(([variant, path]) => [variant, compiled.get(path)]);
-  return Object.fromEntries(found) as ScannersByVariant;
+/** Returns undefined if the scanner does not support the schema. */
+function compile(module: ScannerModule, source: ScannerSource): Scanner | undefined {
+  try {
+    return module.compile(source);
+  } catch (error) {
+    if (error instanceof UnsupportedSchema) return undefined;
+    throw error;
+  }
 }
 
 /**
- * Returns the paths of the members that later steps read: page counts, tags, authors, errors and members used by
- * semantic rules.
+ * Returns the paths of the members that later steps read: page counts, tags, authors, errors and members used by the
+ * given semantic rules.
  */
-export function excerptOf(operation: Operation): readonly string[] {
+export function excerptOf(operation: Operation, rules: number): readonly string[] {
   const item = itemPlace(operation.itemsAt);
   const ids = operation.itemsAt === 'actions' ? [`${item}/id`, `${item}/node/id`] : [`${item}/id`];
   const authors = [`${item}/activeRevisionId`, `${item}/author/username`];
-  return ['/pageCount', '/totalCount', '/error', '/errors', ...ids, ...authors, ...excerptOfRules(operation)];
+  return ['/pageCount', '/totalCount', '/error', '/errors', ...ids, ...authors, ...excerptOfRules(operation, rules)];
 }

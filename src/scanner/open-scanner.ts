@@ -32,7 +32,7 @@ export interface Scanner {
 }
 
 /** The schema that a scanner checks, and the excerpt that it returns. */
-interface ScannerSource {
+export interface ScannerSource {
   readonly schemas: SchemasByPath;
   readonly schema: PlacedSchema;
   /** The members of the excerpt: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */

@@ -29,6 +29,8 @@ export function createTableMemory(memory: ModuleMemory): TableMemory {
       const address = tables.end;
       tables.end += Math.ceil(size / 16) * 16;
       growTo(memory, tables.end);
+      // A body may have been here: bodies are stored after the last table.
+      new Uint8Array(memory.buffer).fill(0, address, tables.end);
       return address;
     },
     view: () => new DataView(memory.buffer),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { applicableRules } from '../../src/contract/semantic-rules.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import { createScanResponse, excerptOf } from '../../src/pipeline/scan-response.ts';
@@ -17,10 +18,15 @@ function operationOf(id: string) {
   return operation;
 }
 
+function valuesFor(id: string, query: string) {
+  const rawParameters = { nodeId: '1', commentId: '1' };
+  return contract.decodeParameters(operationOf(id), { rawParameters }, query).values;
+}
+
 /** Scans a body as an operation's response to a request with this query. */
 function scanned(id: string, body: unknown, { query = '', status = 200, mediaType = 'application/json' } = {}) {
   const operation = operationOf(id);
-  const { values } = contract.decodeParameters(operation, { rawParameters: { nodeId: '1', commentId: '1' } }, query);
+  const values = valuesFor(id, query);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return scan(operation, values, { status, mediaType, bytes });
 }
@@ -105,12 +111,27 @@ describe('the scan of a response', () => {
     expect(own(operationOf('listQuestions'), values, look)).toBeTypeOf('object');
   });
 
-  it('reads in each response what its semantic rules read', () => {
-    expect(excerptOf(operationOf('listActions'))).toEqual(
+  it('reads in each response what the semantic rules that apply to it read', () => {
+    expect(excerptFor('listActions')).toEqual(
       expect.arrayContaining(['/actions/*/node/id', '/actions/*/actionDate', '/actions/*/canceledByUser', '/error']),
     );
-    expect(excerptOf(operationOf('getComment'))).toEqual(
+    expect(excerptFor('listActions', 'sort=newest')).not.toContain('/actions/*/actionDate');
+    expect(excerptFor('getComment')).toEqual(
       expect.arrayContaining(['/id', '/author/username', '/recipients', '/visibility']),
     );
+    expect(excerptFor('listQuestions', 'spaceId=5')).toContain('/list/*/containerIds/*');
+    expect(excerptFor('listQuestions', 'spaceId=5&exclude=containerIds')).not.toContain('/list/*/containerIds/*');
+    expect(excerptFor('listQuestions')).not.toContain('/list/*/containerIds/*');
+  });
+
+  it('reads what a request needs, whatever the requests before needed', () => {
+    const page = exampleOf('listQuestions');
+    for (const query of ['', 'spaceId=4242', '', 'spaceId=5'])
+      expect(scanned('listQuestions', page, { query }) === 'closer').toBe(query === 'spaceId=4242');
   });
 });
+
+function excerptFor(id: string, query = ''): readonly string[] {
+  const operation = operationOf(id);
+  return excerptOf(operation, applicableRules(operation, valuesFor(id, query)));
+}

@@ -425,6 +425,19 @@ describe('the scanner', () => {
   });
 
   // Only these bodies are searched for addresses of the legacy server, so an address that is missed would be forwarded.
+  // Bodies are stored after the tables, so later tables take the place of a body, whose sender could prepare it for that.
+  it('compiles tables after bodies were scanned', () => {
+    const module = openScanner(DEFAULT_JSON_LIMITS);
+    const compile = (schema: JsonSchema) =>
+      module.compile({ schemas: new Map<string, JsonSchema>(), schema: { schema, path: FILE }, excerpt: [] });
+    const first = compile({ type: 'string' });
+    expect(first.scan(Buffer.from(`"${'x'.repeat(100_000)}"`))).toBeDefined();
+    const later = compile(pair);
+    expect(later.scan(Buffer.from('{"a":1,"b":"x","c":[2]}'))).toBeDefined();
+    expect(later.scan(Buffer.from('{"a":"1"}'))).toBeUndefined();
+    expect(first.scan(Buffer.from('"x"'))).toBeDefined();
+  });
+
   it('finds an absolute address at every place', () => {
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
       schemas: new Map<string, JsonSchema>(),
