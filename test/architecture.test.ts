@@ -219,7 +219,7 @@ describe('the tests', () => {
   });
 
   it('run without exception', () => {
-    // This file skips tests if a system program is missing. With PORTICO_REQUIRE_PROGRAMS, it fails them.
+    // This file skips tests if a system program is missing. If PORTICO_REQUIRE_PROGRAMS is set, the tests fail.
     expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));

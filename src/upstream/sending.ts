@@ -7,7 +7,7 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici expects. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** True if the connection has carried another request before. The connection sets this. */
+  /** True if the connection has carried another request before. The connection sets this property. */
   reused?: boolean;
   /**
    * Set by the connection if its socket failed while it carried this request. undici treats a reset as the normal end

@@ -11,7 +11,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that removes a field which the rule reads. */
+  /** A projection that removes a field that the rule reads. */
   readonly blind?: string;
 }
 

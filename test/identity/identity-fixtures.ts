@@ -14,7 +14,7 @@ export const basic = (name: string, password: string = name) =>
 
 const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
 
-/** Creates a verifier that responds immediately, accepts names whose password is equal, and counts its calls. */
+/** Creates a verifier that responds immediately, accepts passwords that equal the name, and counts its calls. */
 export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier = {

@@ -324,7 +324,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true)(nested(60))).toBe('both valid');
     expect(comparisonFor(true)(nested(61))).toBe('closer');
     expect(comparisonFor(true)(nested(65))).toBe('both invalid');
-    // The stack of the module does not limit the nesting.
+    // The module's stack does not limit the nesting.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
     const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };

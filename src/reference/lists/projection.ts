@@ -69,7 +69,7 @@ function omit(value: unknown, unwanted: readonly string[]): unknown {
   return remaining;
 }
 
-/** Returns the item with the requested fields only, in their original order; `exclude` is applied last. */
+/** Returns the item with only the requested fields, in their original order. `exclude` is applied last. */
 export function project(item: Json, projection: Projection): Json {
   const only =
     projection.includeOnly.length === 0 ? item : pick(item, [...projection.includeOnly, ...projection.include]);

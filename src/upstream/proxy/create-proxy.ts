@@ -61,8 +61,8 @@ export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is not sent twice, so it must not use a connection that may be closed. The types allow only
-    // agents.
+    // A request with a body is not sent twice, so it must not use a connection that may be closed. The library's types allow
+    // only agents.
     agent: false as never,
     // The default plugins send error bodies that contain the host name, and log to the console.
     ejectPlugins: true,
