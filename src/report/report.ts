@@ -41,7 +41,7 @@ interface FindingGroup {
 
 /** The limits of a report. */
 export interface ReportScope {
-  /** Epoch milliseconds; undefined for all records in the ledger. */
+  /** The start of the scope, in epoch milliseconds. Undefined if it includes all records in the ledger. */
   readonly since: number | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
@@ -49,7 +49,7 @@ export interface ReportScope {
 
 /** The content of a report, independent of its format. */
 export interface Report {
-  /** Epoch milliseconds. */
+  /** The time of the snapshot, in epoch milliseconds. */
   readonly takenAt: number;
   readonly scope: ReportScope;
   readonly releases: readonly string[];

@@ -124,7 +124,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
 
   it('has every kind of documented chaos in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    // The kinds that `drift` combines have their own rows.
+    // The kinds that `drift` combines have separate rows.
     expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 

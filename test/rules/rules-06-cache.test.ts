@@ -39,7 +39,7 @@ const stateOf = (answer: Answer) => answer.headers['cache-status'];
 const read = (target: string, user: string | null = 'alice', call: Call = {}) =>
   gateway.call(target, { ...call, user });
 
-/** Responds with questions whose titles contain the number of the response. */
+/** Returns a response with a page of questions whose first question has this title. */
 function questionsTitled(title: string): FakeAnswer {
   const page = exampleOf('listQuestions');
   page.list[0]['title'] = title;

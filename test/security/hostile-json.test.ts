@@ -125,7 +125,7 @@ const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTION
 
 describe('other callers', () => {
   it('are served while hostile bodies are refused and forwarded', async () => {
-    // These shapes took by far the longest. Their size is small enough to copy them quickly.
+    // These shapes took by far the most time. They are small enough to be copied quickly.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all wrong|of escapes/;
     const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
     await plain();

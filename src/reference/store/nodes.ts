@@ -8,7 +8,7 @@ interface NewNode {
   readonly authorId: number;
   readonly title: string | null;
   readonly body: string;
-  /** Epoch ms. */
+  /** The time of creation, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -48,7 +48,7 @@ interface NodeBelow {
   readonly parent: NodeRow;
   readonly authorId: number;
   readonly body: string;
-  /** Epoch ms. */
+  /** The time of creation, in epoch milliseconds. */
   readonly at: number;
   /** True to update the thread's last activity. False for a private comment, because the update would reveal it. */
   readonly showsActivity: boolean;

@@ -29,7 +29,7 @@ interface ProxyEvents {
 /** Sends a request on its own connection. The returned function ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// This is a property because the entries of an old WeakMap would survive all minor garbage collections.
+// The events are in a property because the entries of an old WeakMap would survive all minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
@@ -61,8 +61,8 @@ export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is not sent twice, so it must not use a connection that may be closed. The library's types allow
-    // only agents.
+    // A request with a body is not sent twice, so it must not use a connection that may be closed. The library's types
+    // allow only agents.
     agent: false as never,
     // The default plugins send error bodies that contain the host name, and log to the console.
     ejectPlugins: true,
