@@ -138,7 +138,7 @@ interface Admission {
   readonly violations: readonly Violation[];
   /** The refusal of the request if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** The error that decoding the parameters threw, unless it ends the request. */
+  /** The error thrown while decoding the parameters, unless it ends the request. */
   readonly failure?: unknown;
 }
 

@@ -14,8 +14,8 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Checks `page` and `pageSize` against their bounds, first before the request is sent upstream and again when the
- * response has arrived (rules, 5).
+ * Checks `page` and `pageSize` against their bounds, before the request is sent upstream and again when the response
+ * has arrived (rules, 5).
  */
 export function boundPage(counts: PageCounts, contractVersion: string): StagePlanner {
   return {
