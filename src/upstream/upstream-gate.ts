@@ -109,7 +109,8 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // This exchange is never the trial of a circuit, because all others would then wait for a client that sends slowly.
+      // This exchange is never the trial of a circuit, because all others would then wait for a client that sends
+      // slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {
