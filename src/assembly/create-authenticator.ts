@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
-/** Creates the authenticator. It uses the configured verifier. */
+/** Creates the authenticator with the configured verifier. */
 export function createAuthenticator(
   settings: Settings,
   roles: RolesFile,

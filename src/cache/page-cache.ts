@@ -63,7 +63,7 @@ export interface PageCache {
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
   /**
-   * Removes all pages that have one of the tags. Fills in progress for such pages are invalidated. Returns the number
+   * Removes all pages that have one of the tags, and invalidates fills in progress for such pages. Returns the number
    * of removed pages.
    */
   purge(tags: readonly string[]): number;

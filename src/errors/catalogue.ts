@@ -60,7 +60,7 @@ export const ERRORS = {
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** The code of an error reply. Codes do not change. */
+/** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /**

@@ -110,7 +110,7 @@ const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml'
 
 /** Converts a schema in the document to plain JSON Schema without extensions, examples and formats. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // An Ajv error can be traced back to an object, but not to a bare `false`.
+  // `false` is written as an object, because an Ajv error can be traced back to an object, but not to a bare `false`.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};

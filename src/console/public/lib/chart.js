@@ -7,8 +7,8 @@ const HEIGHT = 170;
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time. A table below the chart shows the same numbers. `series` has entries of the form `{
- * label, color, dash?, value(point), text(value) }`. `color` is the name of a custom property in the style sheet.
+ * A chart of values over time. A table below the chart shows the same numbers. The entries of `series` have the form
+ * `{ label, color, dash?, value(point), text(value) }`. `color` is the name of a custom property in the style sheet.
  */
 export function Chart({ title, points, from, to, series, summary, format }) {
   const place = useRef(/** @type {any} */ (null));
