@@ -37,8 +37,8 @@ const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes sent, as a promise if the body is streamed. A streamed body is
- * destroyed if it cannot be written completely.
+ * Writes a reply. Returns the number of body bytes sent, or a promise of it if a streamed body is not complete yet. A
+ * streamed body is destroyed if it cannot be written completely.
  */
 export function writeReply(
   res: ServerResponse,
