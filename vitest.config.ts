@@ -48,15 +48,16 @@ const WHOLE = [
 ];
 
 /**
- * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests. The
- * others replace the timers: undici has one timer per process, and if it is started while timers are fake, it never
- * fires again.
+ * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests. Others
+ * replace the timers: undici has one timer per process, and if it is started while timers are fake, it never fires again.
+ * One observes which schemas are compiled, and a process does not compile the same schema twice.
  */
 const ALONE = fs
   .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })
   .filter((file) =>
     /held-memory|queryObjects|useFakeTimers/.test(fs.readFileSync(join(import.meta.dirname, file), 'utf8')),
-  );
+  )
+  .concat('test/gateway/compiled-at-start.test.ts');
 
 export default defineConfig({
   test: {
@@ -71,7 +72,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'unit', include: INCLUDE, exclude: [...configDefaults.exclude, ...WHOLE, ...ALONE] },
       },
-      { extends: true, test: { name: 'whole', include: WHOLE } },
+      { extends: true, test: { name: 'whole', include: WHOLE, exclude: [...configDefaults.exclude, ...ALONE] } },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
     ],
     restoreMocks: true,

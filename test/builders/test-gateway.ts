@@ -33,8 +33,6 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** True compiles the contract for this gateway only. */
-  readonly ownContract?: boolean;
 }
 
 /** A gateway on free ports that writes its log to memory. */
@@ -71,7 +69,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     const loaded = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
     const gateway = await createGateway(options.real ? loaded : withUpstreamUrl(loaded, url), {
       env,
-      ...(!options.ownContract && { loadContract: loadShared }),
+      loadContract: loadShared,
       logStream: { write: (line: string) => void log.push(line) },
       ...(clock && { clock }),
       ...(random && { random }),

@@ -28,12 +28,10 @@ const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
   reference = await startReferenceServer();
-  // These gateways have their own contract, so that no other test has already caused parts of it to be compiled.
-  const ownContract = true;
   gateways.push(
-    { name: 'strict', gateway: await startTestGateway({ upstream: fake, ownContract }) },
-    { name: 'observe', gateway: await startTestGateway({ upstream: fake, real: true, ownContract }) },
-    { name: 'reference', gateway: await startTestGateway({ upstream: reference, ownContract }) },
+    { name: 'strict', gateway: await startTestGateway({ upstream: fake }) },
+    { name: 'observe', gateway: await startTestGateway({ upstream: fake, real: true }) },
+    { name: 'reference', gateway: await startTestGateway({ upstream: reference }) },
   );
 });
 afterAll(() => reference.close());

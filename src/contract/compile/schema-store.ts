@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Ajv2020, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
@@ -25,17 +26,11 @@ export interface SchemaStore {
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
-  const settings: Options = {
-    ...SETTINGS,
-    // All members of parsed JSON are own properties. This option is therefore needed only if a schema contains the name
-    // of an inherited property. With the option, a check takes four times as long.
-    ownProperties: texts.some((text) => INHERITED.test(text)),
-    schemas: resources,
-  };
-  const ajv = new Ajv2020(settings);
-  const explain = openExplanations(schemas, settings);
-  const compiled = new Map<string, ValidateFunction>();
+  // All members of parsed JSON are own properties. This option is therefore needed only if a schema contains the name of
+  // an inherited property. With the option, a check takes four times as long.
+  const ownProperties = texts.some((text) => INHERITED.test(text));
+  const keyOf = closureKeys(schemas, texts, ownProperties);
+  let compiler: ReturnType<typeof createCompiler> | undefined;
 
   return {
     texts,
@@ -48,15 +43,85 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
         return undefined;
       }
       try {
-        const rules = rulesOf(target, schema);
-        const accepts = compiled.get(rules) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
-        compiled.set(rules, accepts);
-        return { accepts, explain: explain(target), file: target, files: schemas };
+        const compile = () => (compiler ??= createCompiler(schemas, ownProperties))(target, schema);
+        return { ...known(keyOf(target), compile), file: target, files: schemas };
       } catch (error) {
         faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
         return undefined;
       }
     },
+  };
+}
+
+/** The two functions that a schema is compiled to. */
+type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
+
+/**
+ * The compiled schemas of this process by their key. The schemas of a shadow contract, and of every other contract that
+ * differs in a few resources, are mostly the same as those of a contract that is already loaded. They are not compiled
+ * again as long as that contract is in use.
+ */
+const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
+
+function known(key: string, compile: () => Compiled): Compiled {
+  const found = compiledSchemas.get(key);
+  const [accepts, explain] = [found?.accepts.deref(), found?.explain.deref()];
+  if (accepts !== undefined && explain !== undefined) return { accepts, explain };
+  const made = compile();
+  compiledSchemas.set(key, { accepts: new WeakRef(made.accepts), explain: new WeakRef(made.explain) });
+  return made;
+}
+
+/**
+ * Returns a function that returns the key of the schema with a path: a digest of the schema and of all schemas that it
+ * refers to, directly or through others, with their paths. Schemas with the same key accept the same values and explain
+ * them in the same way.
+ */
+function closureKeys(
+  schemas: SchemaFiles,
+  texts: readonly string[],
+  ownProperties: boolean,
+): (target: string) => string {
+  const files = new Map([...schemas.keys()].map((file, at) => [file, texts[at] ?? '']));
+  const references = new Map(
+    [...files].map(([file, text]) => [
+      file,
+      [...text.matchAll(REFERENCE)].map(([, reference = '']) => pathOf(reference, file)),
+    ]),
+  );
+  return (target) => {
+    const reached = new Set([target]);
+    for (const file of reached) for (const reference of references.get(file) ?? []) reached.add(reference);
+    const hash = createHash('sha256').update(`${ownProperties} ${target}`);
+    for (const file of [...reached].toSorted()) hash.update(`\0${file}\0${files.get(file) ?? ''}`);
+    return hash.digest('base64');
+  };
+}
+
+// Matches references in a schema that is written as text.
+const REFERENCE = /"\$ref":"([^"]*)"/g;
+
+/** Returns the path of the schema that a reference in a file refers to. */
+function pathOf(reference: string, file: string): string {
+  const { origin, pathname } = new URL(reference, SCHEMA_BASE + file);
+  return (origin + pathname).slice(SCHEMA_BASE.length);
+}
+
+/** Creates a function that compiles one of the schemas. It throws an Error if the schema is invalid. */
+function createCompiler(
+  schemas: SchemaFiles,
+  ownProperties: boolean,
+): (target: string, schema: AnySchemaObject) => Compiled {
+  const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
+  const settings: Options = { ...SETTINGS, ownProperties, schemas: resources };
+  const ajv = new Ajv2020(settings);
+  const explain = openExplanations(schemas, settings);
+  const compiled = new Map<string, ValidateFunction>();
+  return (target, schema) => {
+    const rules = rulesOf(target, schema);
+    const accepts = compiled.get(rules) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
+    compiled.set(rules, accepts);
+    return { accepts, explain: explain(target) };
   };
 }
 

@@ -30,3 +30,39 @@ describe('a compiled schema', () => {
       expect(accepts(JSON.parse(text))).toBe(false);
   });
 });
+
+describe('the schemas of two stores', () => {
+  const base = 'https://portico.invalid/schemas/';
+  const schema = (file: string, rest: Partial<SchemaObject>) => [file, { $id: `${base}${file}`, ...rest }] as const;
+  const page = 'operations/page.schema.json';
+  /** Compiles a page whose items refer to a thing, which refers to a part. */
+  const pageOf = (part: Partial<SchemaObject>, more: readonly (readonly [string, SchemaObject])[] = []) =>
+    openSchemaStore(
+      new Map([
+        schema(page, { type: 'array', items: { $ref: '../resources/thing.schema.json' } }),
+        schema('resources/thing.schema.json', {
+          type: 'object',
+          properties: { part: { $ref: 'part.schema.json' } },
+        }),
+        schema('resources/part.schema.json', part),
+        ...more,
+      ]),
+    ).compile(page);
+
+  it('are compiled once if they and all schemas that they refer to are equal', () => {
+    const one = pageOf({ type: 'string' });
+    const other = pageOf({ type: 'string' }, [schema('resources/unused.schema.json', { type: 'number' })]);
+    expect(other?.accepts).toBe(one?.accepts);
+    expect(other?.explain).toBe(one?.explain);
+    expect(other?.files.has('resources/unused.schema.json')).toBe(true);
+  });
+
+  it('are compiled separately if a schema differs that they refer to through another one', () => {
+    const [text, number] = [pageOf({ type: 'string' }), pageOf({ type: 'number' })];
+    const values = [[{ part: 'x' }], [{ part: 1 }]];
+    expect(values.map((value) => text?.accepts(value))).toEqual([true, false]);
+    expect(values.map((value) => number?.accepts(value))).toEqual([false, true]);
+    expect(text?.explain(values[1]).map(({ limit }) => limit)).toEqual(['string']);
+    expect(number?.explain(values[0]).map(({ limit }) => limit)).toEqual(['number']);
+  });
+});
