@@ -191,8 +191,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/scan-response.ts',
-    find: "findings.verdict === 'valid' ? { json, findings } : 'closer'",
-    replace: '{ json, findings }',
+    find: "findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer'",
+    replace: '{ json, findings, hasAddress }',
     test: 'test/pipeline/scan-response.test.ts',
     why: 'a scanned response may violate a semantic rule',
   },
