@@ -45,7 +45,7 @@ describe('portico', () => {
     const help = await runPortico(['--help']);
     for (const command of COMMANDS) expect(help.out).toContain(command.name);
     expect(help.code).toBe(0);
-    expect(await runPortico([])).toMatchObject({ code: 2, out: '' });
+    expect(await runInProcess([])).toMatchObject({ code: 2, out: '' });
   });
 
   it.each(['serve', 'reference'])('lists the kinds of chaos and their grammar in the help of %s', async (command) => {
@@ -57,7 +57,7 @@ describe('portico', () => {
   });
 
   it('prints its version', async () => {
-    expect(await runPortico(['--version'])).toMatchObject({
+    expect(await runInProcess(['--version'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
     });
@@ -246,13 +246,13 @@ describe('portico serve', () => {
   });
 
   it('reports a file that cannot be used as a database', async () => {
-    const { code, err } = await runPortico(['serve', '--db', '/dev/null/x.db'], FREE);
+    const { code, err } = await runInProcess(['serve', '--db', '/dev/null/x.db'], FREE);
     expect([code, err]).toEqual([1, expect.stringMatching(/--db\n.*\/dev\/null\/x\.db cannot be used/)]);
     expect(err).not.toContain('    at ');
   });
 
   it('reports an invalid chaos rule with its flag', async () => {
-    const { code, err } = await runPortico(['serve', '--fault', 'slo'], FREE);
+    const { code, err } = await runInProcess(['serve', '--fault', 'slo'], FREE);
     expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*unknown name "slo"/)]);
   });
 });
