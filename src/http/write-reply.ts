@@ -3,7 +3,7 @@ import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representatio
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
-import { VIOLATION_CATEGORIES, type Violation } from '../model/violation.ts';
+import { severityOf, type Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
@@ -216,11 +216,9 @@ export function contractStatus<Checked extends Pick<Trace, 'violations' | 'respo
 
 function worstOf(violations: readonly Violation[]): Violation | undefined {
   let worst: Violation | undefined;
-  for (const violation of violations) if (worst === undefined || rank(violation) < rank(worst)) worst = violation;
+  for (const violation of violations) if (worst === undefined || severityOf(violation) < severityOf(worst)) worst = violation;
   return worst;
 }
-
-const rank = ({ category }: Violation) => VIOLATION_CATEGORIES.indexOf(category);
 
 // Returns a text as a token of a structured field. A token starts with a letter. Digits and hyphens are allowed only
 // after the first character.

@@ -1,16 +1,16 @@
 import type { CheckName } from './checks.ts';
 
-/** The categories of violations in reports. */
+/** The categories of violations, from worst to least serious. */
 export const VIOLATION_CATEGORIES = [
-  'undocumented',
+  'protocol',
   'missing',
   'type',
   'format',
   'enum',
   'bounds',
   'semantic',
-  'protocol',
   'permission-mismatch',
+  'undocumented',
 ] as const;
 
 /** The name of a violation category. */
@@ -40,4 +40,23 @@ export interface Violation {
   readonly found?: string;
   /** Set for differences that the shadow contract has found: violations that it would newly refuse or newly accept. */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
+}
+
+/** The keyword of a violation for a field that the contract does not document. */
+export const UNDOCUMENTED_FIELD = 'undocumented-field';
+
+/**
+ * Returns true if a violation is counted and reported but never refuses a message. This applies to undocumented fields,
+ * because the contract leaves objects open.
+ */
+export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
+  return keyword === UNDOCUMENTED_FIELD;
+}
+
+/**
+ * Returns how serious a violation is, as a number that is 0 for the worst category. Advisories have the highest number,
+ * whatever their category. `Contract-Status` and all reports use this order.
+ */
+export function severityOf({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): number {
+  return isAdvisory({ keyword }) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(category);
 }

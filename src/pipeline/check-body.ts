@@ -4,14 +4,13 @@ import {
   type ParentVisibility,
 } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
-import { isAdvisory } from '../contract/explain/unknown-field.ts';
 import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Violation } from '../model/violation.ts';
+import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lookup } from './lookup.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';

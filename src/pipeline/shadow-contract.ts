@@ -1,6 +1,5 @@
 import type { ResponseToCheck } from '../contract/compile/check-response.ts';
 import type { Contract } from '../contract/contract.ts';
-import { isAdvisory } from '../contract/explain/unknown-field.ts';
 import type { PathMatch } from '../contract/paths.ts';
 import { oncePerKind } from '../contract/violations.ts';
 import { anyIndex } from '../lib/json-pointer.ts';
@@ -8,7 +7,7 @@ import type { Arrival } from '../model/arrival.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
+import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /** A second contract with which traffic is compared. It only reports differences, after the response was sent. */

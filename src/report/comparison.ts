@@ -1,6 +1,5 @@
-import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 import { countWords, shareWords } from './report-words.ts';
-import { type Finding, findingsOf, type Report } from './report.ts';
+import { type Finding, findingsOf, type Report, worstFirst } from './report.ts';
 
 /** One side of a comparison. */
 interface ComparedSide {
@@ -29,7 +28,7 @@ export interface Comparison {
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
-  /** New violations first, then more frequent, less frequent, gone and unchanged ones. */
+  /** New violations first, then more frequent, less frequent, gone and unchanged ones; each group is worst first. */
   readonly findings: readonly ComparedFinding[];
 }
 
@@ -61,10 +60,7 @@ export function compareReports(
     before: { label: beforeLabel, requests: before.requests },
     after: { label: afterLabel, requests: after.requests },
     findings: findings.toSorted(
-      (a, b) =>
-        ORDER.indexOf(a.change) - ORDER.indexOf(b.change) ||
-        rank(a.finding.entry.category) - rank(b.finding.entry.category) ||
-        frequency(b.finding) - frequency(a.finding),
+      (a, b) => ORDER.indexOf(a.change) - ORDER.indexOf(b.change) || worstFirst(a.finding, b.finding),
     ),
   };
 }
@@ -86,8 +82,6 @@ function changeOf(before: Finding | undefined, after: Finding | undefined): Chan
 
 /** Returns the number of occurrences per request, which can exceed 1. */
 const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
-
-const rank = (category: ViolationCategory): number => VIOLATION_CATEGORIES.indexOf(category);
 
 /** The heading of each change. */
 export const CHANGE_WORDS: Readonly<Record<Change, string>> = {

@@ -1,7 +1,7 @@
 import { endOfDay } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
-import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
+import { severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /** The state of a violation in the baseline. `expired` counts as new: the last day of the acceptance has passed. */
 type BaselineState = 'new' | 'accepted' | 'expired';
@@ -68,9 +68,9 @@ export interface Report {
   readonly noLongerSeen: readonly AcceptedViolation[];
 }
 
-/** Returns all violations of a report, in the order of its groups. */
+/** Returns all violations of a report, worst first. */
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
-  groups.flatMap(({ findings }) => findings);
+  groups.flatMap(({ findings }) => findings).toSorted(worstFirst);
 
 /** Returns true if the baseline does not accept a violation. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
@@ -147,9 +147,14 @@ function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScop
   return count === 0 ? [] : [{ ...entry, count, releases: { [release]: count } }];
 }
 
-function worstFirst(a: Finding, b: Finding): number {
+/**
+ * Compares two findings: violations that are not accepted come first, then the more serious ones, and then the more
+ * frequent ones.
+ */
+export function worstFirst(a: Finding, b: Finding): number {
   return (
     Number(isNew(b)) - Number(isNew(a)) ||
+    severityOf(a.entry) - severityOf(b.entry) ||
     (b.share ?? 0) - (a.share ?? 0) ||
     b.entry.count - a.entry.count ||
     (a.entry.fingerprint < b.entry.fingerprint ? -1 : 1)

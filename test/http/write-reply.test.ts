@@ -461,6 +461,15 @@ describe('Contract-Status', () => {
     expect(contractStatus({ violations }, reportIdOf)).toBe('violations; count=3; worst=missing; report=id-of-missing');
   });
 
+  it('names a violation that breaks the response rather than an advisory', () => {
+    const advisory = { category: 'undocumented', keyword: 'undocumented-field' } as Violation;
+    const violations = [advisory, violation('semantic'), violation('protocol')];
+    expect(contractStatus({ violations }, reportIdOf)).toContain('worst=protocol');
+    expect(contractStatus({ violations: [advisory, violation('permission-mismatch')] }, reportIdOf)).toContain(
+      'worst=permission-mismatch',
+    );
+  });
+
   it('reports that a check threw', () => {
     const responses = { level: 'report', outcome: 'failed', verdict: 'skipped', reason: 'error' } as const;
     expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=error');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findingsOf } from '../../src/report/report.ts';
 import { isExpired } from '../../src/report/report.ts';
+import { shortLines } from '../../src/report/table-report.ts';
 import { acceptedWith, entryWith, reportOf, snapshotWith, TAKEN_AT } from './report-fixtures.ts';
 
 describe('toReport', () => {
@@ -18,10 +19,27 @@ describe('toReport', () => {
     expect(
       report.groups.map(({ category, findings }) => [category, findings.map((one) => one.entry.fingerprint)]),
     ).toEqual([
-      ['undocumented', ['d']],
       ['missing', ['c', 'a', 'e']],
       ['type', ['b']],
+      ['undocumented', ['d']],
     ]);
+  });
+
+  it('ranks all violations by what they break: accepted ones and advisories are last, however frequent they are', () => {
+    const report = reportOf(
+      snapshotWith([
+        entryWith({ fingerprint: 'accepted', count: 100, category: 'protocol', keyword: 'content-type' }),
+        entryWith({ fingerprint: 'advisory', count: 90, category: 'undocumented', keyword: 'undocumented-field' }),
+        entryWith({ fingerprint: 'parameter', count: 1, category: 'undocumented', keyword: 'unknown' }),
+        ...(['semantic', 'bounds', 'enum', 'format', 'type', 'missing', 'protocol'] as const).map((category) =>
+          entryWith({ fingerprint: category, count: 1, category, keyword: 'rule' }),
+        ),
+      ]),
+      [acceptedWith({ fingerprint: 'accepted' })],
+    );
+    const ranked = 'protocol missing type format enum bounds semantic parameter advisory accepted'.split(' ');
+    expect(findingsOf(report).map(({ entry }) => entry.fingerprint)).toEqual(ranked);
+    expect(shortLines(report).map((line) => / (\S+)$/.exec(line)?.[1])).toEqual(['accepted.', ...ranked]);
   });
 
   it('calculates the share of the traffic, but not without traffic', () => {

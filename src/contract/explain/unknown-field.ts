@@ -1,9 +1,7 @@
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
-import type { Violation } from '../../model/violation.ts';
+import { UNDOCUMENTED_FIELD, type Violation } from '../../model/violation.ts';
 import type { UnknownField } from './find-unknown-fields.ts';
 import type { SchemaPlace } from './schema-violation.ts';
-
-const KEYWORD = 'undocumented-field';
 
 /**
  * Returns the violation for a field that the contract does not document. The violation includes only the type and the
@@ -14,17 +12,9 @@ export function unknownFieldViolation({ at, value }: UnknownField, place: Schema
     ...place,
     category: 'undocumented',
     at,
-    keyword: KEYWORD,
+    keyword: UNDOCUMENTED_FIELD,
     schemaPath: '',
     message: `${at} is not documented`,
     found: describeValue(value, SIZE_ONLY),
   };
-}
-
-/**
- * Returns true if a violation is counted and reported but never refuses a message. This applies to undocumented fields,
- * because the contract leaves objects open.
- */
-export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
-  return keyword === KEYWORD;
 }

@@ -1,7 +1,6 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';
-import { isAdvisory } from '../../contract/explain/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { responseViolation } from '../../contract/violations.ts';
 import {
@@ -16,7 +15,7 @@ import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import type { Violation } from '../../model/violation.ts';
+import { isAdvisory, type Violation } from '../../model/violation.ts';
 import {
   type Authorship,
   authorsOf,
