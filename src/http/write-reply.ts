@@ -216,7 +216,8 @@ export function contractStatus<Checked extends Pick<Trace, 'violations' | 'respo
 
 function worstOf(violations: readonly Violation[]): Violation | undefined {
   let worst: Violation | undefined;
-  for (const violation of violations) if (worst === undefined || severityOf(violation) < severityOf(worst)) worst = violation;
+  for (const violation of violations)
+    if (worst === undefined || severityOf(violation) < severityOf(worst)) worst = violation;
   return worst;
 }
 
