@@ -62,6 +62,7 @@ export function assembleEdges(
     },
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,
+    proxyStatusHeader: settings.proxyStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
     clientTimeoutMs: settings.upstream.clientTimeoutMs,

@@ -23,6 +23,7 @@ import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
+import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { assembleLadder } from './assemble-ladder.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
@@ -69,7 +70,9 @@ export interface Services {
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
-  const upstream = createUpstream(start.address, settings.upstream, clock);
+  const upstream = createUpstream(start.address, settings.upstream, clock, (change) =>
+    logCircuit(logger, settings.upstream.circuit.openSeconds, change),
+  );
   const lookUp = createLookup(upstream);
   const cache = createPageCache(settings.cache, clock);
   const kindOf = createKindOf();
@@ -106,6 +109,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     principalNames: settings.logging.principalNames,
     clock,
     stream: logStream,
+    fingerprintOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
   });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
@@ -154,4 +158,14 @@ export function permissionLabels(
   const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
   const names = [...required.map(({ name }) => name), ...allowed];
   return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
+}
+
+/** Logs that the circuit has opened, with the last failure, or that it has closed. */
+function logCircuit(logger: Logger, openSeconds: number, { opened, openMs, failure }: CircuitChange): void {
+  if (opened) {
+    const fields = { circuit: 'open', ...failure, trialAfterSeconds: openSeconds };
+    logger.warn(fields, 'the circuit opened: requests to the upstream are paused until a trial succeeds');
+  } else {
+    logger.info({ circuit: 'closed', openForSeconds: openMs / 1000 }, 'the circuit closed: a trial succeeded');
+  }
 }

@@ -82,6 +82,10 @@ export function configSchema(): Record<string, unknown> {
       comments: commentsOptionsSchema,
       issueTracker: closed({ enabled: { type: 'boolean' } }, 'The issue tracker to which attachments are copied.'),
       contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
+      proxyStatusHeader: {
+        type: 'boolean',
+        description: 'Whether error responses that the upstream causes have the header Proxy-Status (RFC 9209).',
+      },
       logging: closed({
         level: { enum: LOG_LEVELS },
         principalNames: { type: 'boolean', description: 'Show the names of callers instead of keyed hashes.' },

@@ -170,6 +170,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     comments: toCommentsOptions(part('comments')),
     issueTracker: withDefaults({ enabled: true }, raw['issueTracker']),
     contractStatusHeader: raw['contractStatusHeader'] !== false,
+    proxyStatusHeader: raw['proxyStatusHeader'] !== false,
     logging: withDefaults<Settings['logging']>({ level: 'info', principalNames: false }, raw['logging']),
     operations: Object.fromEntries(operations),
     file: place.file,

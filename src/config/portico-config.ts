@@ -44,6 +44,7 @@ export type PorticoConfig = {
   readonly comments?: Section;
   readonly issueTracker?: { readonly enabled?: boolean };
   readonly contractStatusHeader?: boolean;
+  readonly proxyStatusHeader?: boolean;
   readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };
   readonly operations?: Readonly<Record<string, Section>>;
 };

@@ -71,6 +71,7 @@ export interface Settings {
   readonly comments: CommentsOptions;
   readonly issueTracker: { readonly enabled: boolean };
   readonly contractStatusHeader: boolean;
+  readonly proxyStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;

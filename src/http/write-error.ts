@@ -4,13 +4,15 @@ import { type ErrorForm, toErrorBody } from '../errors/error-body.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
-import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
 import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 
 /** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
+  /** Whether errors that the upstream causes have the header `Proxy-Status`. */
+  readonly proxyStatusHeader: boolean;
 }
 
 /**
@@ -27,6 +29,8 @@ export function writeError(
 ): void {
   const error = toError(thrown);
   trace.error = error.code;
+  // A request that waited for an identical one has no exchange of its own, so only the error contains the cause.
+  if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;
   if (error.code === 'internal_error') trace.cause = thrown;
   if (res.headersSent || res.destroyed) {
     res.destroy();
@@ -35,6 +39,10 @@ export function writeError(
   const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, options.errorsFor(trace.operation)));
   const headers = ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
   for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
+  if (options.proxyStatusHeader) {
+    const status = proxyStatus(error, trace);
+    if (status !== undefined) headers.push('Proxy-Status', status);
+  }
   addEdgeHeaders(headers, trace, options);
   res.writeHead(error.status, headers);
   res.end(req.method === 'HEAD' ? undefined : body);
@@ -45,6 +53,18 @@ function toError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
   return new GatewayError('internal_error', 'Portico failed to process this request.', { cause: thrown });
+}
+
+/**
+ * Returns the value of the header `Proxy-Status` (RFC 9209) for an error that the upstream causes: the cause of a failed
+ * exchange, or the status of a response that Portico does not forward. Returns undefined for all other errors.
+ */
+function proxyStatus({ cause, code }: GatewayError, { failure, upstream }: Trace): string | undefined {
+  if (cause instanceof UpstreamFailure) return failure === undefined ? undefined : `portico; error=${failure.cause}`;
+  const received = cause instanceof ProbeFailure ? cause.status : upstream?.status;
+  if (received === undefined) return undefined;
+  const error = code === 'internal_error' ? 'error=proxy_internal_error; ' : '';
+  return `portico; ${error}received-status=${received}`;
 }
 
 function formOf(req: IncomingMessage, style: ErrorStyle): ErrorForm {

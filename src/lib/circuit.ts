@@ -12,6 +12,9 @@ export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 /** The state of a circuit, which determines whether all attempts, no attempts or only a trial are allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
+/** Called when a circuit opens, and when it closes after a successful trial. A failed trial is not a change. */
+type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
+
 /** A circuit breaker, which blocks attempts after a number of consecutive failures and later allows a trial. */
 interface Circuit {
   /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
@@ -22,20 +25,37 @@ interface Circuit {
 }
 
 /** Creates a closed circuit. */
-export function createCircuit(options: CircuitOptions, clock: Clock): Circuit {
+export function createCircuit(
+  options: CircuitOptions,
+  clock: Clock,
+  onChange: CircuitListener = () => undefined,
+): Circuit {
   let failures = 0;
   let openUntilAt: number | undefined;
+  let openedAt: number | undefined;
   let onTrial = false;
 
   const reset = (until: number | undefined) => {
     failures = 0;
     openUntilAt = until;
   };
-  const open = () => reset(clock() + options.openSeconds * 1000);
+  const open = () => {
+    const now = clock();
+    reset(now + options.openSeconds * 1000);
+    if (openedAt !== undefined) return;
+    openedAt = now;
+    onChange({ opened: true, openMs: 0 });
+  };
+  const close = () => {
+    const openMs = openedAt === undefined ? 0 : Math.max(0, clock() - openedAt);
+    reset(undefined);
+    openedAt = undefined;
+    onChange({ opened: false, openMs });
+  };
 
   const settleTrial = (outcome: CircuitOutcome) => {
     onTrial = false;
-    if (outcome === 'success') reset(undefined);
+    if (outcome === 'success') close();
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {

@@ -1,5 +1,6 @@
 import type { CheckLevel, CheckName } from './checks.ts';
 import type { Decision } from './requirement.ts';
+import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**
@@ -76,6 +77,8 @@ export interface Trace {
   pageBounds?: CheckVerdict | undefined;
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
+  /** The cause of a failed exchange with the upstream, including a failed verification of a credential. */
+  failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if they were not scanned. */
   scan?: 'valid' | 'closer' | undefined;
@@ -122,6 +125,7 @@ export function createTrace(
     pageBounds: undefined,
     cache: undefined,
     upstream: undefined,
+    failure: undefined,
     responses: undefined,
     scan: undefined,
     background: undefined,

@@ -16,12 +16,14 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
  * Records a failed request to the upstream. A request that ended because the client disconnected is not a failure of
  * the upstream.
  */
-export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
-  if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
+export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
+  if (kind === 'aborted') return;
+  trace.failure = facts;
+  trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
 /** Records a response whose body was truncated. The request has failed, whatever the status is. */
-export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
+export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
   recordFailure(trace, failure);
@@ -36,7 +38,7 @@ export function recordServerError(trace: Pick<Trace, 'violations'>): void {
 }
 
 /** Records that a credential could not be verified because the upstream failed. The request ends here. */
-export function recordUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
+export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
 import { safePath } from '../privacy/path-text.ts';
@@ -46,6 +47,8 @@ export interface AccessLogOptions {
   readonly clock: Clock;
   /** True to log the names of principals; otherwise a keyed hash replaces each name. */
   readonly principalNames: boolean;
+  /** Returns the fingerprint under which the ledger stores a violation. */
+  readonly fingerprintOf: (trace: Trace, violation: Violation) => string;
 }
 
 /** Writes one line for each client request. */
@@ -56,6 +59,8 @@ interface AccessLog {
 const MAX_REMEMBERED = 1_000;
 const MAX_METHODS = 40;
 const MAX_REMEMBERED_PATH = 200;
+/** The maximum number of distinct fingerprints in a line. */
+const MAX_FINGERPRINTS = 8;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
@@ -63,7 +68,8 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * of the process log. The lines are built here because a general logger would visit every member of an object for each
  * line.
  */
-export function createAccessLog({ operations, stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
+export function createAccessLog(options: AccessLogOptions): AccessLog {
+  const { operations, stream, level, clock, principalNames, fingerprintOf } = options;
   // The members of a documented operation are serialized once, not for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
@@ -87,7 +93,8 @@ export function createAccessLog({ operations, stream, level, clock, principalNam
       const named = operation === undefined ? undefined : documented.get(operation)?.(method);
       const targetMembers =
         named ?? target(operation ?? UNDOCUMENTED, method, shapeOf(trace.target?.split('?', 1)[0] ?? ''));
-      const line = membersOf(trace, targetMembers, caller === undefined ? '' : callerMember(caller));
+      const callerText = caller === undefined ? '' : callerMember(caller);
+      const line = membersOf(trace, targetMembers, callerText, fingerprintOf);
       stream.write(`{"level":"${severity}","time":"${time()}",${line},"msg":"request"}\n`);
     },
   };
@@ -101,10 +108,16 @@ function target(operation: string, method: string, path: string): string {
 // Text without quotes, backslashes, control characters or lone surrogates needs no escaping in JSON.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-function membersOf(trace: Trace, targetMembers: string, callerMember: string): string {
+function membersOf(
+  trace: Trace,
+  targetMembers: string,
+  callerMember: string,
+  fingerprintOf: AccessLogOptions['fingerprintOf'],
+): string {
   const { requestId, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
   const id = PLAIN.test(requestId) ? `"${requestId}"` : JSON.stringify(requestId);
-  let line = `"requestId":${id},"traceId":"${trace.traceparent.slice(3, 35)}",${targetMembers}`;
+  const { traceparent } = trace;
+  let line = `"requestId":${id},"traceId":"${traceparent.slice(3, 35)}","spanId":"${traceparent.slice(36, 52)}",${targetMembers}`;
   if (route !== undefined) line += `,"route":"${route}"`;
   line += `,"status":${status ?? 0}`;
   if (seconds !== undefined) line += `,"seconds":${rounded(seconds)}`;
@@ -113,12 +126,24 @@ function membersOf(trace: Trace, targetMembers: string, callerMember: string): s
   line += callerMember + checksOf(trace);
   if (cache !== undefined) line += `,"cache":"${cache.status}"`;
   if (upstream !== undefined) line += exchangeOf(upstream);
+  if (trace.failure !== undefined) line += `,"upstreamFailure":${JSON.stringify(trace.failure)}`;
   if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;
   if (trace.legacyAddress === true) line += ',"legacyAddress":true';
   if (trace.error !== undefined) line += `,"error":"${trace.error}"`;
-  if (trace.violations.length > 0) line += `,"violations":${trace.violations.length}`;
+  if (trace.violations.length > 0) line += violationsOf(trace, fingerprintOf);
   if (trace.cause !== undefined) line += `,"cause":${JSON.stringify(toCauseLine(trace.cause))}`;
   return line;
+}
+
+/** Returns the number of violations and their distinct fingerprints, in the order in which they were found. */
+function violationsOf(trace: Trace, fingerprintOf: AccessLogOptions['fingerprintOf']): string {
+  const { violations } = trace;
+  const fingerprints = new Set<string>();
+  for (const violation of violations) {
+    if (fingerprints.size === MAX_FINGERPRINTS) break;
+    fingerprints.add(fingerprintOf(trace, violation));
+  }
+  return `,"violations":${violations.length},"fingerprints":${JSON.stringify([...fingerprints])}`;
 }
 
 /** Returns the outcomes of all checks that did not pass, by name. */

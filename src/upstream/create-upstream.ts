@@ -5,7 +5,7 @@ import type { Cancellation } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
@@ -15,7 +15,7 @@ import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { sendRequest } from './send-request.ts';
-import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
+import { type CircuitChange, createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { wireHeaders } from './request-headers.ts';
 
@@ -64,9 +64,17 @@ export interface Upstream {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Creates the upstream; no connection is opened before the first exchange. */
-export function createUpstream(address: UpstreamAddress, options: UpstreamOptions, clock: Clock): Upstream {
-  const gate = createUpstreamGate(options, clock);
+/**
+ * Creates the upstream; no connection is opened before the first exchange. `onCircuit` is called when the circuit opens
+ * or closes.
+ */
+export function createUpstream(
+  address: UpstreamAddress,
+  options: UpstreamOptions,
+  clock: Clock,
+  onCircuit?: (change: CircuitChange) => void,
+): Upstream {
+  const gate = createUpstreamGate(options, clock, onCircuit);
   const connections = createConnections(address.origin, options);
   const proxy = createProxy(address.origin);
 
@@ -127,7 +135,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     { method, owner = NO_OWNER }: UpstreamRequest,
     body: StreamedBody,
     pass: GatePass,
-    done: (failure?: UpstreamFailureKind) => void,
+    done: (failure?: UpstreamFailure) => void,
   ) => {
     try {
       // A write cannot be undone, so its response is always forwarded.
@@ -137,7 +145,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       throw error;
     }
     pass.stream(owner);
-    body.onEnd((failure) => done(failure?.kind));
+    body.onEnd(done);
   };
 
   const streamed = async (request: UpstreamRequest, path: string, stop: Stop) => {
@@ -166,7 +174,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         : setTimeout(() => stop.stop(new UpstreamFailure('deadline')), options.totalTimeoutMs);
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    const done = (failure?: UpstreamFailureKind) => {
+    const done = (failure?: UpstreamFailure) => {
       signal?.removeEventListener('abort', abort);
       pass.leave(failure);
     };
@@ -182,7 +190,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
         const response = await streamed(request, path, stop);
         pass.stream(request.owner ?? NO_OWNER);
-        response.body.onEnd((failure) => done(failure?.kind));
+        response.body.onEnd(done);
         return response;
       }
       // A transparent body may take any amount of time while bytes keep arriving; silence is limited elsewhere.
@@ -191,7 +199,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       else continueAsStream(request, response.body, pass, done);
       return response;
     } catch (error) {
-      done(error instanceof UpstreamFailure ? error.kind : 'aborted');
+      done(error instanceof UpstreamFailure ? error : new UpstreamFailure('aborted'));
       throw error;
     } finally {
       clearTimeout(timer);

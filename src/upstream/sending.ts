@@ -52,12 +52,16 @@ interface ReceivedHead {
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
-  if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');
+  if (!isFinal || (reason !== undefined && CONTROL.test(reason)))
+    return new UpstreamFailure('reset', { failureCause: 'http_protocol_error' });
   const raw = Array.isArray(rawHeaders) ? (rawHeaders as (string | Buffer)[]) : [];
   const codings: string[] = [];
   const headers = endToEnd(raw, 0, (coding) => codings.push(coding));
   if (!codings.every((coding) => KNOWN_CODING.test(coding)))
-    return new UpstreamFailure('reset', { cause: new Error('the transfer coding is not chunked') });
+    return new UpstreamFailure('reset', {
+      cause: new Error('the transfer coding is not chunked'),
+      failureCause: 'http_response_transfer_coding',
+    });
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
   const isChunked = codings.some((coding) => coding.length === 'chunked'.length);
   return { headers, isFramed: !hasBody || isChunked || headerValue(headers, 'content-length') !== undefined };

@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
@@ -31,7 +32,10 @@ const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
  */
 export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  return new UpstreamFailure(kindOf(errorCode(error), phase), { cause: error });
+  const code = errorCode(error);
+  // Most errors of the parser have no code.
+  const failureCause = error instanceof errors.HTTPParserError && code === '' ? 'http_protocol_error' : undefined;
+  return new UpstreamFailure(kindOf(code, phase), { cause: error, failureCause });
 }
 
 function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {

@@ -1,7 +1,7 @@
 import { type CircuitOutcome, type CircuitState, createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../lib/ending.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
@@ -13,7 +13,16 @@ export interface GatePass {
    */
   stream(owner: StreamOwner): void;
   /** `failure` is the transport failure, if there was one; a response with any status is a success of the transport. */
-  leave(failure?: UpstreamFailureKind): void;
+  leave(failure?: UpstreamFailure): void;
+}
+
+/** A circuit that has opened or closed. */
+export interface CircuitChange {
+  readonly opened: boolean;
+  /** The time for which the circuit was open, in milliseconds. 0 if it has just opened. */
+  readonly openMs: number;
+  /** The failure that opened the circuit. Undefined if the circuit has closed. */
+  readonly failure: FailureFacts | undefined;
 }
 
 /** Decides whether an exchange may begin, with one limit and one circuit for plans and passthrough together. */
@@ -45,15 +54,26 @@ const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'c
 // The upstream responded, but the response exceeds the size limit: the transport works.
 const TRANSPORT_WORKED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
 
-function outcomeOf(failure: UpstreamFailureKind | undefined): CircuitOutcome {
-  if (failure === undefined || TRANSPORT_WORKED.has(failure)) return 'success';
-  return NEUTRAL.has(failure) ? 'neutral' : 'failure';
+function outcomeOf(failure: UpstreamFailure | undefined): CircuitOutcome {
+  if (failure === undefined || TRANSPORT_WORKED.has(failure.kind)) return 'success';
+  return NEUTRAL.has(failure.kind) ? 'neutral' : 'failure';
 }
 
-/** Creates the gate. */
-export function createUpstreamGate(options: UpstreamOptions, clock: Clock): UpstreamGate {
+/** Creates the gate. `onCircuit` is called when the circuit opens or closes. */
+export function createUpstreamGate(
+  options: UpstreamOptions,
+  clock: Clock,
+  onCircuit?: (change: CircuitChange) => void,
+): UpstreamGate {
   const limiter = createLimiter(options);
-  const circuit = createCircuit(options.circuit, clock);
+  let lastFailure: FailureFacts | undefined;
+  const circuit = createCircuit(options.circuit, clock, ({ opened, openMs }) =>
+    onCircuit?.({ opened, openMs, failure: opened ? lastFailure : undefined }),
+  );
+  const settleWith = (settle: (outcome: CircuitOutcome) => void, failure: UpstreamFailure | undefined) => {
+    lastFailure = failure?.facts;
+    settle(outcomeOf(failure));
+  };
   const streams = createClientStreams(options.streams);
 
   const refuseWhileOpen = () => {
@@ -76,7 +96,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
         free = streams.begin(owner);
       },
       leave(failure) {
-        settle(outcomeOf(failure));
+        settleWith(settle, failure);
         free();
       },
     };
@@ -116,7 +136,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
       return {
         stream: () => undefined,
         leave(failure) {
-          settle?.(outcomeOf(failure));
+          if (settle !== undefined) settleWith(settle, failure);
           end();
         },
       };

@@ -89,6 +89,7 @@ describe('createPublicHandler', () => {
       },
       errorsFor: () => 'normalized',
       contractStatusHeader: true,
+      proxyStatusHeader: true,
       reportIdOf: () => 'a1',
       gzip: () => undefined,
       clientTimeoutMs: 60_000,

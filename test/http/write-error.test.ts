@@ -13,6 +13,7 @@ interface Failing {
   /** Writes to the response before the error occurs. */
   readonly before?: (response: ServerResponse) => Promise<void>;
   readonly trace?: ReturnType<typeof traceWith>;
+  readonly proxyStatusHeader?: boolean;
 }
 
 /** Returns the response to a request whose handler throws. */
@@ -21,6 +22,7 @@ async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
   const asked: (string | undefined)[] = [];
   const options = {
     contractStatusHeader: false,
+    proxyStatusHeader: more.proxyStatusHeader ?? true,
     reportIdOf: () => 'a1',
     errorsFor: (operationId: string | undefined) => {
       asked.push(operationId);

@@ -3,12 +3,17 @@ import { createCircuit, type CircuitOutcome } from '../../src/lib/circuit.ts';
 
 function circuitAt(failures = 3, openSeconds = 5) {
   const time = { now: 1_700_000_000_000 };
-  const circuit = createCircuit({ failures, openSeconds }, () => time.now);
+  const changes: unknown[] = [];
+  const circuit = createCircuit(
+    { failures, openSeconds },
+    () => time.now,
+    (change) => void changes.push(change),
+  );
   const attempt = (outcome: CircuitOutcome) => circuit.begin()(outcome);
   const fail = (times: number) => {
     for (let count = 0; count < times; count += 1) attempt('failure');
   };
-  return { time, circuit, attempt, fail };
+  return { time, circuit, attempt, fail, changes };
 }
 
 describe('a circuit', () => {
@@ -50,6 +55,22 @@ describe('a circuit', () => {
     time.now += 5000;
     attempt('failure');
     expect(circuit.waitSeconds()).toBe(5);
+  });
+
+  it('reports that it opened, and after failed trials that it closed and how long it was open', () => {
+    const { fail, time, attempt, changes } = circuitAt();
+    fail(3);
+    time.now += 5000;
+    attempt('failure');
+    time.now += 5000;
+    attempt('neutral');
+    expect(changes).toEqual([{ opened: true, openMs: 0 }]);
+    attempt('success');
+    attempt('success');
+    expect(changes).toEqual([
+      { opened: true, openMs: 0 },
+      { opened: false, openMs: 10_000 },
+    ]);
   });
 
   it('allows another trial when one was aborted', () => {

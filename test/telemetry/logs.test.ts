@@ -19,6 +19,7 @@ describe('the access log file', () => {
       clock: () => 1_700_000_001_000,
       stream: { write: (line: string) => void (text += line) },
       principalNames: false,
+      fingerprintOf: (trace, { keyword }) => `f-${trace.operation ?? ''}-${keyword}`,
       ...options,
     });
     for (const trace of traces) log.record(trace);
@@ -72,6 +73,7 @@ describe('the access log file', () => {
           time: '2023-11-14T22:13:21.000Z',
           requestId: 'req-1',
           traceId: '0af7651916cd43dd8448eb211c80319c',
+          spanId: 'b7ad6b7169203331',
           operation: 'listQuestions',
           method: 'GET',
           path: TEMPLATE,
@@ -97,6 +99,25 @@ describe('the access log file', () => {
         { clock },
       );
       expect(lines.map(({ time }) => time)).toEqual(times.map((at) => new Date(at).toISOString()));
+    });
+
+    it('shows the cause of a failed exchange with its system code', () => {
+      const failure = { cause: 'tls_certificate_error', code: 'CERT_HAS_EXPIRED' } as const;
+      const upstream = { status: undefined, shape: 'refused', seconds: 0.1, attempts: 1 };
+      const [line] = linesOf([finishedTrace({ status: 502, error: 'upstream_refused', upstream, failure })]);
+      expect(line).toMatchObject({ upstream: { shape: 'refused' }, upstreamFailure: failure });
+    });
+
+    it('shows the distinct fingerprints of violations, but at most eight', () => {
+      const named = (keyword: string) => ({ ...responseViolation(), keyword });
+      const violations = ['type', 'enum', 'type', ...Array.from({ length: 20 }, (_, at) => `rule-${at}`)].map(named);
+      const [line] = linesOf([finishedTrace({ violations })]);
+      expect(line).toMatchObject({ violations: 23 });
+      expect(line?.['fingerprints']).toEqual(
+        ['type', 'enum', ...Array.from({ length: 6 }, (_, at) => `rule-${at}`)].map(
+          (rule) => `f-listQuestions-${rule}`,
+        ),
+      );
     });
 
     it('writes status 0 for a client that disconnected before the response', () => {
@@ -210,6 +231,7 @@ describe('the access log file', () => {
       time: '2023-11-14T22:13:21.000Z',
       requestId: trace.requestId,
       traceId: trace.traceparent.split('-')[1],
+      spanId: trace.traceparent.split('-')[2],
       operation: trace.operation ?? 'undocumented',
       method: trace.method,
       path,
@@ -228,10 +250,13 @@ describe('the access log file', () => {
         attempts: upstream.attempts,
         requestId: upstream.requestId,
       },
+      upstreamFailure: trace.failure,
       redacted: trace.redacted?.length || undefined,
       legacyAddress: trace.legacyAddress || undefined,
       error: trace.error,
       violations: trace.violations.length || undefined,
+      fingerprints:
+        trace.violations.length === 0 ? undefined : [`f-${trace.operation ?? ''}-${responseViolation().keyword}`],
       cause: trace.cause === undefined ? undefined : { name: 'string' },
       msg: 'request',
     };
@@ -279,6 +304,7 @@ describe('the access log file', () => {
           requestId: perhaps(text),
         }),
       ),
+      failure: perhaps(fc.constantFrom({ cause: 'dns_error', code: 'ENOTFOUND' }, { cause: 'connection_terminated' })),
       redacted: perhaps(fc.array(text, { maxLength: 3 })),
       legacyAddress: perhaps(fc.boolean()),
       error: perhaps(fc.constantFrom(...Object.keys(ERRORS))),

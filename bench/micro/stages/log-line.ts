@@ -16,6 +16,7 @@ export const logLine: Stage = {
       level: 'info',
       clock: systemClock,
       principalNames: false,
+      fingerprintOf: () => '',
     });
     log.record(trace);
     if (lines[0] === undefined) throw new Error('the hit is not logged');

@@ -76,7 +76,11 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
         // Responses that are decoded for the client report the same failure.
-        if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
+        if (bytes === 'damaged')
+          endedEarly(
+            exchange.trace,
+            new UpstreamFailure('truncated', { failureCause: 'http_response_content_coding' }),
+          );
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
         return { ...reply, facts, pageCount: facts.body.pageCount };

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { createSilenceWatch } from '../../lib/silence-watch.ts';
 import { StreamedBody } from '../../model/streamed-body.ts';
-import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import { type FailureCause, UpstreamFailure } from '../../model/upstream-failure.ts';
 import { readHead, type Stop } from '../sending.ts';
 import { MAX_INTERIM_RESPONSES, readAfterWriteError } from '../connections.ts';
 import type { StreamedResponse } from '../send-request.ts';
@@ -20,6 +20,13 @@ interface ProxiedBounds {
   >;
 }
 
+/** The cause of a failure if the upstream is silent, by the part of the exchange. */
+const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
+  connecting: 'connection_timeout',
+  waiting: 'http_response_timeout',
+  body: 'connection_read_timeout',
+};
+
 /** Sends a request with its body once and resolves with the head of the response; rejects with `UpstreamFailure`. */
 export function sendProxied(
   proxy: Proxy,
@@ -36,7 +43,13 @@ export function sendProxied(
     let ended = false;
     let uploadBroke = false;
 
-    const watch = createSilenceWatch((end) => fail(new UpstreamFailure(end === 'silence' ? 'deadline' : 'aborted')));
+    const watch = createSilenceWatch((end) =>
+      fail(
+        end === 'silence'
+          ? new UpstreamFailure('deadline', { failureCause: SILENT[phase] })
+          : new UpstreamFailure('aborted'),
+      ),
+    );
     const finish = () => {
       ended = true;
       watch.stop();
@@ -66,12 +79,13 @@ export function sendProxied(
       // Without a listener, Node would close the connection, and the request would wait until its deadline.
       given.once('upgrade', (_switched, socket) => {
         socket.destroy();
-        fail(new UpstreamFailure('reset'));
+        fail(new UpstreamFailure('reset', { failureCause: 'http_protocol_error' }));
       });
       let interim = 0;
       given.on('information', () => {
         interim += 1;
-        if (interim > MAX_INTERIM_RESPONSES) fail(new UpstreamFailure('reset'));
+        if (interim > MAX_INTERIM_RESPONSES)
+          fail(new UpstreamFailure('reset', { failureCause: 'http_protocol_error' }));
       });
       const connected = () => {
         phase = 'waiting';

@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { until } from '../builders/until.ts';
+import { selfSigned } from '../upstream/support/self-signed.ts';
+
+const PAGE = '/services/v2/question.json';
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUpAfterFile(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Sends one request through a gateway in front of this upstream, and returns its response and its log line. */
+async function failing(upstream: string, more: Partial<TestGatewayOptions> = {}) {
+  const gateway = await startTestGateway({ upstream, ...more });
+  const answer = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'failing-1' } });
+  const line = await gateway.lineOf('failing-1');
+  await gateway.close();
+  return { answer, line, status: answer.headers['proxy-status'] };
+}
+
+describe('a failed exchange', () => {
+  it('names a host name that cannot be resolved', async () => {
+    const { answer, line, status } = await failing('http://no-such-host.invalid');
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_refused' } });
+    expect(status).toBe('portico; error=dns_error');
+    expect(line['upstreamFailure']).toMatchObject({ cause: 'dns_error' });
+  });
+
+  it('names a refused connection, also in observe mode', async () => {
+    const { line, status } = await failing(`http://127.0.0.1:${await closedPort()}`, { real: true });
+    expect(status).toBe('portico; error=connection_refused');
+    expect(line['upstreamFailure']).toEqual({ cause: 'connection_refused', code: 'ECONNREFUSED' });
+  });
+
+  it('names a certificate that is not trusted', async () => {
+    const port = await listening(createServer(selfSigned('localhost'), (_, response) => void response.end('{}')));
+    const { line, status } = await failing(`https://localhost:${port}`);
+    expect(status).toBe('portico; error=tls_certificate_error');
+    expect(line['upstreamFailure']).toEqual({ cause: 'tls_certificate_error', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  });
+
+  it('names a connection that the upstream closes', async () => {
+    const port = await listening(createTcpServer((socket) => socket.on('data', () => socket.destroy())));
+    const { answer, line, status } = await failing(`http://127.0.0.1:${port}`);
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_reset' } });
+    expect(status).toBe('portico; error=connection_terminated');
+    expect(line['upstreamFailure']).toMatchObject({ cause: 'connection_terminated' });
+  });
+
+  it('names a response that does not arrive in time', async () => {
+    const silent = await startFakeUpstream(() => new Promise(() => undefined));
+    const { answer, line, status } = await failing(silent.url, { config: { upstream: { totalTimeoutMs: 200 } } });
+    expect(answer.status).toBe(504);
+    expect(status).toBe('portico; error=http_response_timeout');
+    expect(line['upstreamFailure']).toEqual({ cause: 'http_response_timeout' });
+  });
+
+  it('names a response that is not HTTP', async () => {
+    const port = await listening(createTcpServer((socket) => socket.on('data', () => socket.end('SSH-2.0-x\r\n\r\n'))));
+    const { status } = await failing(`http://127.0.0.1:${port}`);
+    expect(status).toBe('portico; error=http_protocol_error');
+  });
+});
+
+describe('a response that breaks after its head', () => {
+  it('is logged with the cause, although its status was sent', async () => {
+    const port = await listening(
+      createTcpServer((socket) =>
+        socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\nhalf')),
+      ),
+    );
+    const gateway = await startTestGateway({ upstream: `http://127.0.0.1:${port}`, real: true });
+    const headers = { 'X-Request-Id': 'broken-1' };
+    await gateway.call('/services/v2/unknown.json', { headers }).catch(() => undefined);
+    expect(await gateway.lineOf('broken-1')).toMatchObject({
+      upstream: { shape: 'truncated' },
+      upstreamFailure: { cause: 'http_response_incomplete' },
+    });
+  });
+});
+
+describe('the header Proxy-Status', () => {
+  it('contains the status of a response that is not forwarded', async () => {
+    const broken = await startFakeUpstream(() => ({ status: 500, json: { error: 'oops' } }));
+    const { answer, status } = await failing(broken.url, { config: { errors: 'normalized' } });
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_error' } });
+    expect(status).toBe('portico; received-status=500');
+  });
+
+  it('contains the status of a response that violates the contract', async () => {
+    const odd = await startFakeUpstream(() => ({ json: { list: 'none' } }));
+    const { answer, status } = await failing(odd.url, { config: { checks: { responses: 'enforce' } } });
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_invalid_response' } });
+    expect(status).toBe('portico; received-status=200');
+  });
+
+  it("is absent from forwarded responses and from the gateway's own refusals", async () => {
+    const broken = await startFakeUpstream(() => ({ status: 500, json: { error: 'oops' } }));
+    const { answer, status } = await failing(broken.url, { real: true });
+    expect([answer.status, status]).toEqual([500, undefined]);
+    const strict = await startTestGateway({ upstream: broken });
+    const refused = await strict.call(`${PAGE}?page=x`);
+    expect([refused.status, refused.headers['proxy-status']]).toEqual([400, undefined]);
+  });
+
+  it('can be turned off', async () => {
+    const { answer, status } = await failing('http://no-such-host.invalid', { config: { proxyStatusHeader: false } });
+    expect([answer.status, status]).toEqual([502, undefined]);
+  });
+});
+
+describe('the circuit', () => {
+  it('is logged when it opens, with the cause, and when it closes', async () => {
+    const clock = createTestClock();
+    const upstream = await startFakeUpstream((_, response) => void response.destroy());
+    const config = { upstream: { circuit: { failures: 2, openSeconds: 5 } }, checks: { responses: 'report' } };
+    const gateway = await startTestGateway({ upstream, config, clock });
+    const entries = () =>
+      gateway.log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ circuit }) => circuit);
+    for (let times = 0; times < 3; times += 1) await gateway.call(PAGE);
+    expect(entries()).toMatchObject([
+      { level: 'warn', circuit: 'open', cause: 'connection_terminated', trialAfterSeconds: 5 },
+    ]);
+    upstream.handler = () => ({ json: {} });
+    clock.advance(6);
+    await gateway.call(PAGE);
+    await until(() => entries().length > 1);
+    expect(entries().slice(1)).toMatchObject([{ level: 'info', circuit: 'closed', openForSeconds: 6 }]);
+  });
+
+  it('makes Proxy-Status say that the upstream is unavailable', async () => {
+    const upstream = await startFakeUpstream((_, response) => void response.destroy());
+    const gateway = await startTestGateway({ upstream, config: { upstream: { circuit: { failures: 1 } } } });
+    await gateway.call(PAGE);
+    const { status, headers } = await gateway.call(PAGE);
+    expect([status, headers['proxy-status']]).toEqual([503, 'portico; error=destination_unavailable']);
+  });
+});
+
+describe('the line of a violation', () => {
+  it('contains the fingerprint under which the ledger stores it, and the span id that was sent to the upstream', async () => {
+    let traceparent = '';
+    const upstream = await startFakeUpstream(({ headers }) => {
+      traceparent = String(headers['traceparent']);
+      return { json: { list: 'none' } };
+    });
+    const gateway = await startTestGateway({ upstream, config: { cache: { enabled: false } } });
+    const { headers } = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'violating-1' } });
+    const line = await gateway.lineOf('violating-1');
+    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    expect(entries.map(({ fingerprint }) => fingerprint)).toEqual(
+      expect.arrayContaining(line['fingerprints'] as string[]),
+    );
+    expect(headers['contract-status']).toContain(String((line['fingerprints'] as string[])[0]));
+    expect(traceparent.split('-')).toEqual(['00', line['traceId'], line['spanId'], '00']);
+  });
+});
