@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
@@ -101,7 +101,9 @@ export interface SharedIdentity {
  */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();
-  const spanId = randomBytes(8).toString('hex');
+  // Node generates random bytes for UUIDs in advance. All digits of these two parts are random (RFC 9562, section 5.4).
+  const uuid = randomUUID();
+  const spanId = uuid.slice(24) + uuid.slice(0, 4);
   return { requestId, traceparent: `00-${requestId.replaceAll('-', '')}-${spanId}-00` };
 }
 

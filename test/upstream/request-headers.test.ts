@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { forwardingHeaders } from '../../src/upstream/request-headers.ts';
-import { passthroughHeaders, requestHeaders, transparentHeaders } from '../../src/upstream/request-headers.ts';
+import {
+  forwardingHeaders,
+  passthroughHeaders,
+  requestHeaders,
+  sharedIdentity,
+  transparentHeaders,
+} from '../../src/upstream/request-headers.ts';
 import { arrivalOf } from './support/gateway.ts';
 
 const client = [
@@ -117,5 +122,18 @@ describe('rules 2: the headers of a request for an undocumented path', () => {
     const found = passthroughHeaders(arrival, { authorization: undefined, identityCoding: true });
     expect(found).toContainEqual(['Accept-Encoding', 'identity']);
     expect(found.map(([name]) => name)).not.toContain('Range');
+  });
+});
+
+describe('the ids of a request on behalf of several clients', () => {
+  it('are new for each request, and valid in a traceparent header', () => {
+    const identities = Array.from({ length: 100 }, sharedIdentity);
+    for (const { requestId, traceparent } of identities)
+      expect(traceparent).toMatch(new RegExp(`^00-${requestId.replaceAll('-', '')}-[0-9a-f]{16}-00$`));
+    const spans = identities.map(({ traceparent }) => traceparent.slice(36, 52));
+    expect(new Set(spans).size).toBe(100);
+    // Every digit is random: the version and the variant of a UUID, which are constant, are not part of the id.
+    for (let digit = 0; digit < 16; digit += 1)
+      expect(new Set(spans.map((span) => span[digit])).size).toBeGreaterThan(4);
   });
 });
