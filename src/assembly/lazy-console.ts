@@ -7,6 +7,7 @@ import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
+import { createContractPlaces } from './contract-places.ts';
 import type { Start } from './load-start.ts';
 import { disabledOperations } from './compile-gateway.ts';
 
@@ -60,6 +61,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     traffic,
     ledger,
     baseline: start.baseline,
+    placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
     ladder,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explain(gateway, rules, settings.mode.name, request),

@@ -2,10 +2,11 @@ import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
+import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
+import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
@@ -24,6 +25,8 @@ interface BaselineStore {
   read(): Promise<Baseline> | Baseline;
   /** Accepts a violation. An existing entry with the same fingerprint is replaced. */
   accept(accepted: AcceptedViolation): Promise<void> | void;
+  /** Withdraws an acceptance. Returns false if the violation is not in the baseline. */
+  withdraw(fingerprint: string): Promise<boolean> | boolean;
 }
 
 /** The data and controls that the assembly provides to the console. */
@@ -40,6 +43,8 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. */
   readonly baseline: BaselineStore | undefined;
+  /** Returns the place in the contract that an entry violates. */
+  readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */

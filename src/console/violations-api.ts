@@ -3,6 +3,8 @@ import { endOfDay, isDay } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { ConsoleSources } from './console-sources.ts';
+import { isAdvisory } from '../model/violation.ts';
+import { fixOf } from '../report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
 
 const PAGE_SIZE = 25;
@@ -16,7 +18,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
   const read = async (release = '') => {
-    const [snapshot, accepted] = await Promise.all([ledger.snapshot(), baseline?.read()]);
+    const [snapshot, accepted] = await Promise.all([ledger.snapshot({ history: true }), baseline?.read()]);
     return { snapshot, rows: violationRows(snapshot, accepted, clock(), release) };
   };
   const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
@@ -32,10 +34,21 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       'state',
       'text',
     ].map((name) => queryText(query, name)) as [string, string, string, string, string, string, string];
-    const { rows, facets } = filterViolations(all, { category, direction, operation, check, release, state, text });
+    const { rows: found, facets } = filterViolations(all, {
+      category,
+      direction,
+      operation,
+      check,
+      release,
+      state,
+      text,
+    });
+    const sorting = sortingOf(queryText(query, 'sort'), queryText(query, 'order'));
+    const rows = found.toSorted(comparatorOf(sorting));
     const page = queryNumber(query, 'page', { from: 1, to: 100_000, fallback: 1 });
     const { dropped, releases, takenAt } = snapshot;
-    res.json({ ...pageOf(rows, page, PAGE_SIZE), facets, releases, dropped, takenAt, all: all.length, acceptance });
+    const shown = pageOf(rows, page, PAGE_SIZE);
+    res.json({ ...shown, ...sorting, facets, releases, dropped, takenAt, all: all.length, acceptance });
   });
 
   router.get('/:fingerprint', async ({ params: { fingerprint } }, res) => {
@@ -44,7 +57,27 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const entry = snapshot.entries.find((one) => one.fingerprint === fingerprint);
     if (row === undefined || entry === undefined) {
       res.status(404).json({ error: 'The ledger does not contain this violation; it may have expired.' });
-    } else res.json({ ...row, samples: entry.samples, acceptance });
+    } else {
+      const place = sources.placeOf(entry);
+      const { file, line, pointer } = place;
+      const fix = fixOf({ entry, place });
+      res.json({ ...row, samples: entry.samples, place: { file, line, pointer }, fix, acceptance });
+    }
+  });
+
+  router.post('/:fingerprint/withdraw', writes, async ({ params }, res) => {
+    const fingerprint = String(params['fingerprint']);
+    if (baseline === undefined) {
+      res.status(409).json({ error: NO_BASELINE });
+      return;
+    }
+    try {
+      if (await baseline.withdraw(fingerprint)) res.json({ withdrawn: fingerprint });
+      else res.status(404).json({ error: `${baseline.file} does not contain this violation.` });
+    } catch (error) {
+      sources.onError(error);
+      res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
+    }
   });
 
   router.post('/:fingerprint/accept', writes, async ({ params, body }, res) => {
@@ -171,6 +204,58 @@ export function violationRows(
 /** Returns true if a violation was never accepted, or if its acceptance has expired. */
 export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
+}
+
+/** The columns by which the list can be sorted, with the value of each row. Higher numbers are more urgent. */
+const SORT_VALUES = {
+  impact: () => 0,
+  violation: ({ message }) => message,
+  operation: ({ operation }) => operation ?? UNDOCUMENTED,
+  category: ({ category }) => category,
+  state: (row) => (isNew(row) ? 1 : 0),
+  count: ({ count }) => count,
+  share: ({ share }) => share ?? -1,
+  callers: ({ callers }) => callers,
+  first: ({ firstSeenAt }) => firstSeenAt,
+  last: ({ lastSeenAt }) => lastSeenAt,
+} satisfies Record<string, (row: ViolationRow) => string | number>;
+
+/** The column by which the list is sorted, and the direction. */
+interface Sorting {
+  readonly sort: keyof typeof SORT_VALUES;
+  readonly order: 'up' | 'down';
+}
+
+function sortingOf(sort: string, order: string): Sorting {
+  const known = Object.hasOwn(SORT_VALUES, sort) ? (sort as Sorting['sort']) : 'impact';
+  return { sort: known, order: order === 'up' ? 'up' : 'down' };
+}
+
+/**
+ * Returns a comparator for rows. Rows with the same value are in the order of their impact: violations that are not
+ * accepted come first, then violations that can refuse a message, then the most frequent ones.
+ */
+export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: ViolationRow) => number {
+  const valueOf: (row: ViolationRow) => string | number = SORT_VALUES[sort];
+  const sign = order === 'down' ? -1 : 1;
+  return (a, b) => {
+    const [one, other] = [valueOf(a), valueOf(b)];
+    const compared = typeof one === 'string' ? one.localeCompare(String(other), 'en') : one - Number(other);
+    return sort === 'impact' ? -sign * byImpact(a, b) : compared * sign || byImpact(a, b);
+  };
+}
+
+// Differences that only the shadow contract found do not refuse anything either.
+const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
+
+function byImpact(a: ViolationRow, b: ViolationRow): number {
+  return (
+    Number(isNew(b)) - Number(isNew(a)) ||
+    Number(neverRefuses(a)) - Number(neverRefuses(b)) ||
+    b.count - a.count ||
+    (b.share ?? 0) - (a.share ?? 0) ||
+    (a.fingerprint < b.fingerprint ? -1 : 1)
+  );
 }
 
 /** A filter for violations. An empty value matches all violations. */

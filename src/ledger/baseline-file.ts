@@ -20,6 +20,8 @@ export interface BaselineFile {
   isAccepted(fingerprint: string, now: number): boolean;
   /** Adds an entry to the file or updates the existing entry. It takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
+  /** Removes an entry from the file. Returns false if there is no such entry. It takes effect immediately. */
+  withdraw(fingerprint: string): Promise<boolean>;
 }
 
 /** Reads a baseline file. Throws a `StartFault` that contains all errors in it. A missing file is treated as empty. */
@@ -29,7 +31,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   let expiries = expiriesOf(current);
   let writing: Promise<unknown> = Promise.resolve();
 
-  const accept = async (accepted: AcceptedViolation) => {
+  const edit = async (change: (document: Document) => string | undefined): Promise<boolean> => {
     // The file is read again to preserve changes that were made after startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
@@ -37,11 +39,19 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     });
     const parsed = parseBaseline(before, file);
     if (parsed.baseline === undefined) throw new StartFault(parsed.faults);
-    const after = editBaseline(parsed.document, accepted);
+    const after = change(parsed.document);
+    if (after === undefined) return false;
     const next = baselineOf(after, file);
     await writeBaseline(file, after);
     current = next;
     expiries = expiriesOf(next);
+    return true;
+  };
+  const inTurn = (change: (document: Document) => string | undefined): Promise<boolean> => {
+    // Calls write one after the other, because each call reads the text that the previous call wrote.
+    const done = writing.then(() => edit(change));
+    writing = done.catch(() => undefined);
+    return done;
   };
   return {
     file,
@@ -49,12 +59,10 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     read: () => current,
     expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
     isAccepted: (fingerprint, now) => now < (expiries.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
-    accept: (accepted) => {
-      // Calls write one after the other, because each call reads the text that the previous call wrote.
-      const done = writing.then(() => accept(accepted));
-      writing = done.catch(() => undefined);
-      return done;
+    accept: async (accepted) => {
+      await inTurn((document) => editBaseline(document, accepted));
     },
+    withdraw: (fingerprint) => inTurn((document) => withoutEntry(document, fingerprint)),
   };
 }
 
@@ -125,6 +133,16 @@ function editBaseline(document: Document, accepted: AcceptedViolation): string {
     if (accepted.expires === undefined) known.delete('expires');
   }
   list.flow = false;
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Removes a violation from a baseline document and returns the new text. Returns undefined if it is not accepted. */
+function withoutEntry(document: Document, fingerprint: string): string | undefined {
+  const list = document.get('accepted');
+  if (!isSeq(list)) return undefined;
+  const index = list.items.findIndex((item) => isMap(item) && item.get('fingerprint') === fingerprint);
+  if (index < 0) return undefined;
+  list.delete(index);
   return document.toString({ lineWidth: 0 });
 }
 

@@ -3,7 +3,10 @@ import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { CheckCounts } from '../model/ledger-snapshot.ts';
 
 /** The properties that all occurrences of a violation share. */
-export type EntryFacts = Omit<LedgerEntry, 'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples'>;
+export type EntryFacts = Omit<
+  LedgerEntry,
+  'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples' | 'history'
+>;
 
 /** The occurrences of a violation since the last batch. */
 export interface EntryDelta {

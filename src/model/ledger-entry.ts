@@ -39,6 +39,19 @@ export interface LedgerEntry extends Pick<
   readonly releases: Readonly<Record<string, number>>;
   /** Up to five requests in which the violation was found, with the latest one last. */
   readonly samples: readonly LedgerSample[];
+  /** Undefined if the query did not ask for it. */
+  readonly history?: EntryHistory;
+}
+
+/** The number of hours in the history of an entry. */
+export const HISTORY_HOURS = 24;
+
+/** How often a violation occurred recently, and the release in which it first occurred. */
+export interface EntryHistory {
+  /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The current hour is last. */
+  readonly hours: readonly number[];
+  /** The release with the earliest occurrence that is still stored. */
+  readonly firstRelease: string | undefined;
 }
 
 /** A violation that has been accepted, with a reason, an owner and an optional expiry date. */

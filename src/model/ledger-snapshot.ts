@@ -26,6 +26,8 @@ export interface LedgerQuery {
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
   readonly operation?: string;
+  /** True to include the history of each entry. The history covers all releases. */
+  readonly history?: boolean;
 }
 
 /** The data for reports, the ladder and the console: violations, and the traffic in which they were found. */

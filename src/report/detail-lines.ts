@@ -54,19 +54,32 @@ export function detailLines(finding: Finding): readonly string[] {
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
-/** Suggests a fix: either an OpenAPI Overlay 1.0 template, as lines of YAML, or the place to change. */
-function overlayLines({ entry, place }: Finding): readonly string[] {
-  const { schema } = place;
-  if (schema === undefined) return ['', `To fix it, change ${placeToFix(entry)}`];
+function overlayLines(finding: Finding): readonly string[] {
+  const { advice, overlay } = fixOf(finding);
+  return ['', advice, ...overlay.map((line) => `  ${line}`)];
+}
+
+/** A suggested fix. */
+interface Fix {
+  /** One sentence about what to change. */
+  readonly advice: string;
+  /** The lines of an OpenAPI Overlay 1.0 template. Empty if an overlay of a schema is not the fix. */
+  readonly overlay: readonly string[];
+}
+
+/** Suggests a fix for a violation: either an overlay of the contract, or something else to change. */
+export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'place'>): Fix {
+  if (schema === undefined) return { advice: `To fix it, change ${placeToFix(entry)}`, overlay: [] };
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
-  return [
-    '',
-    'If the server is right, fix the contract with this overlay (contract.overlays)',
-    '  overlay: 1.0.0',
-    `  info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
-    '  actions:',
-    ...actions.map((line) => `    ${plainText(line)}`),
-  ];
+  return {
+    advice: 'If the server is right, fix the contract with this overlay (contract.overlays)',
+    overlay: [
+      'overlay: 1.0.0',
+      `info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
+      'actions:',
+      ...actions.map((line) => `  ${plainText(line)}`),
+    ],
+  };
 }
 
 /** Suggests a fix for a violation that was not found by a schema. */

@@ -6,7 +6,12 @@ import { withReferenceServer } from '../reference/with-reference-server.ts';
 const TOKEN = 'the-admin-token';
 const bearer = { Authorization: `Bearer ${TOKEN}` };
 const basic = { Authorization: `Basic ${Buffer.from(`me:${TOKEN}`).toString('base64')}` };
-const WRITES = ['violations/0123456789abcdef/accept', 'ladder/lift', 'cache/purge'];
+const WRITES = [
+  'violations/0123456789abcdef/accept',
+  'violations/0123456789abcdef/withdraw',
+  'ladder/lift',
+  'cache/purge',
+];
 const READS = ['status', 'traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
 
 const api = (gateway: TestGateway, path: string, call?: Call) => gateway.admin(`/console/api/${path}`, call);
@@ -44,9 +49,14 @@ describe('the data of the console', () => {
       expect(answer.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { missing: 1 } } });
       const [row] = (JSON.parse(answer.text) as { rows: { fingerprint: string }[] }).rows;
       expect(row).toMatchObject({ operation: 'listArticles', at: '/list/*/title', check: 'responses' });
+      expect(row).toMatchObject({ history: { firstRelease: 'unlabelled', hours: { length: 24, 23: 1 } } });
       const one = await api(gateway, `violations/${row?.fingerprint}`);
       const [sample] = (JSON.parse(one.text) as { samples: { requestId: string }[] }).samples;
       expect(sample?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(JSON.parse(one.text)).toMatchObject({
+        place: { file: expect.stringMatching(/article\.schema\.json$/) as string, line: expect.any(Number) as number },
+        fix: { overlay: { 0: 'overlay: 1.0.0', 2: 'actions:' } },
+      });
       expect((await api(gateway, 'violations/0000000000000000')).status).toBe(404);
     });
 
@@ -121,6 +131,7 @@ describe('the data of the console', () => {
       ['ladder/lift', { operation: 'listQuestions', check: 'constructor' }, 400],
       ['ladder/lift', { operation: 'listQuestions', check: 'responses' }, 409],
       ['violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 404],
+      ['violations/0000000000000000/withdraw', {}, 409],
     ])('reports what is wrong with a change: %s %j', async (path, body, status) => {
       const answer = await api(gateway, path, { method: 'POST', body, headers: bearer });
       expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  comparatorOf,
   filterViolations,
   isNew,
   readAcceptRequest,
@@ -7,6 +8,7 @@ import {
   violationRows,
 } from '../../src/console/violations-api.ts';
 import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import { UNDOCUMENTED_FIELD } from '../../src/model/violation.ts';
 import { entryWith, rowWith } from './violation-fixtures.ts';
 
 describe('a request to accept a violation', () => {
@@ -45,6 +47,31 @@ describe('a request to accept a violation', () => {
     [{ ...good, expires: false }, 'expires'],
   ])('is refused, naming the field: %j', (body, field) => {
     expect(readAcceptRequest(body, about)).toMatchObject({ ok: false, field });
+  });
+});
+
+describe('the order of violations', () => {
+  const rows = [
+    rowWith({ fingerprint: 'a', count: 90, keyword: UNDOCUMENTED_FIELD, category: 'undocumented' }),
+    rowWith({ fingerprint: 'b', count: 70, accepted: { expired: false } }),
+    rowWith({ fingerprint: 'c', count: 3 }),
+    rowWith({ fingerprint: 'd', count: 8, lastSeenAt: 1 }),
+    rowWith({ fingerprint: 'e', count: 80, candidate: 'newly-refused' }),
+  ];
+  const sorted = (sort: 'impact' | 'count' | 'last', order: 'up' | 'down' = 'down') =>
+    rows
+      .toSorted(comparatorOf({ sort, order }))
+      .map(({ fingerprint }) => fingerprint)
+      .join('');
+
+  it('is by impact: new ones that can refuse a message first, then by the number of requests', () => {
+    expect(sorted('impact')).toBe('dcaeb');
+    expect(sorted('impact', 'up')).toBe('beacd');
+  });
+
+  it('can be any column, in both directions, and equal rows are ordered by impact', () => {
+    expect([sorted('count'), sorted('count', 'up')]).toEqual(['aebdc', 'cdbea']);
+    expect(sorted('last')).toBe('caebd');
   });
 });
 

@@ -103,6 +103,17 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       ]);
     });
 
+    it('returns the counts of the last 24 hours and the first release, if they are requested', async () => {
+      const store = storeWith();
+      await store.write(batch({ entries: [entry({ at: NOW - 30 * HOUR, count: 9 })] }));
+      await store.write(batch({ release: 'two', entries: [entry({ at: NOW - 23 * HOUR, count: 4 })] }));
+      await store.write(batch({ release: 'one', entries: [entry({ at: NOW, count: 2 })] }));
+      const { entries } = await read(store, { history: true });
+      const hours = [4, ...Array.from({ length: 22 }, () => 0), 2];
+      expect(entries.map(({ history }) => history)).toEqual([{ hours, firstRelease: 'one' }]);
+      expect((await read(store)).entries[0]).not.toHaveProperty('history');
+    });
+
     it('adds up traffic and check outcomes, including requests outside the contract', async () => {
       const store = storeWith();
       const passed = { passed: 2, reported: 1, refused: 0 };

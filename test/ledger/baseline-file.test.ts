@@ -57,6 +57,18 @@ accepted:
       expect(baseline.expired(Date.UTC(2026, 4, 5)).map(({ fingerprint }) => fingerprint)).toEqual([TWO]);
     });
 
+    it('withdraws an acceptance at once and preserves the comments of the file', async () => {
+      const file = nextFile(TEXT);
+      const baseline = openBaselineFile(file, PLACE);
+      expect(await baseline.withdraw(ONE)).toBe(true);
+      expect(baseline.isAccepted(ONE, NOW)).toBe(false);
+      expect(readBaselineFile(file).accepted.map(({ fingerprint }) => fingerprint)).toEqual([TWO]);
+      expect(readFileSync(file, 'utf8')).toContain('# Our baseline.');
+      expect(await baseline.withdraw(ONE)).toBe(false);
+      expect(await baseline.withdraw(TWO)).toBe(true);
+      expect(readBaselineFile(file)).toEqual({ accepted: [] });
+    });
+
     it('is empty if the file does not exist', () => {
       const baseline = openBaselineFile(nextFile(), PLACE);
       expect([baseline.missing, baseline.read(), baseline.isAccepted(ONE, NOW)]).toEqual([

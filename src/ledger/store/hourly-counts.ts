@@ -1,8 +1,12 @@
+import { type EntryHistory, HISTORY_HOURS } from '../../model/ledger-entry.ts';
+
 /** Counts by release and hour. */
 export interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
   /** Returns the total for each release, starting with the given hour. Omits releases without counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
+  /** Returns the counts of the last hours, and the release with the earliest hour. `hour` is the current hour. */
+  history(hour: number): EntryHistory;
   /** Removes all hours before this one. */
   forget(beforeHour: number): void;
 }
@@ -29,6 +33,17 @@ export function createHourlyCounts(): HourlyCounts {
         if (sum > 0) sums[label] = sum;
       }
       return sums;
+    },
+    history(hour) {
+      const recent = Array.from({ length: HISTORY_HOURS }, () => 0);
+      let first: { readonly label: string; readonly hour: number } | undefined;
+      for (const [label, hours] of releases)
+        for (const [at, count] of hours) {
+          const place = at - hour + HISTORY_HOURS - 1;
+          if (place >= 0 && place < HISTORY_HOURS) recent[place] = (recent[place] ?? 0) + count;
+          if (first === undefined || at < first.hour) first = { label, hour: at };
+        }
+      return { hours: recent, firstRelease: first?.label };
     },
     forget(beforeHour) {
       for (const [label, hours] of releases) {

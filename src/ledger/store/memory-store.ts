@@ -75,7 +75,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     forget(retentionStart(batch.writtenAt, retentionDays));
     return { entries: shares.request.size + shares.response.size, dropped: removed };
   };
-  const read: LedgerStore['read'] = async ({ since, release, operation }, takenAt) => {
+  const read: LedgerStore['read'] = async ({ since, release, operation, history = false }, takenAt) => {
     const sinceHour = since === undefined ? 0 : hourOf(since);
     const wanted = (id: string | undefined) => operation === undefined || id === operationOf(operation);
     const entries = [...shares.request.values(), ...shares.response.values()].filter(({ facts }) =>
@@ -92,7 +92,10 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
       since,
       releases: [...releases.keys()].filter((label) => inPeriod.has(label)),
       entries: entries
-        .map((entry) => entryOf(entry, entry.counts.sums(sinceHour, release)))
+        .map((entry) => ({
+          ...entryOf(entry, entry.counts.sums(sinceHour, release)),
+          ...(history && { history: entry.counts.history(hourOf(takenAt)) }),
+        }))
         .filter(({ count }) => count > 0)
         .sort((a, b) => b.lastSeenAt - a.lastSeenAt),
       traffic: traffic.sums(sinceHour, release).filter((row) => wanted(row.operation)),

@@ -1,7 +1,7 @@
 import { hourOf } from '../../lib/clock.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
-import type { LedgerEntry, LedgerSample } from '../../model/ledger-entry.ts';
+import { type EntryHistory, HISTORY_HOURS, type LedgerEntry, type LedgerSample } from '../../model/ledger-entry.ts';
 import type { LedgerQuery, LedgerSnapshot, OperationTraffic } from '../../model/ledger-snapshot.ts';
 import { checksOf } from '../ledger-store.ts';
 import type { EntryFacts } from '../ledger-batch.ts';
@@ -12,6 +12,7 @@ import { operationOf } from '../ledger-store.ts';
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };
+  const historyOf = () => (query.history === true ? readHistory(database, hourOf(takenAt)) : undefined);
   const wanted = (id: string | undefined) => query.operation === undefined || id === operationOf(query.operation);
   return inTransaction(
     database,
@@ -19,7 +20,7 @@ export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt
       takenAt,
       since,
       releases: readReleases(database, period),
-      entries: readEntries(database, period).filter(({ operation }) => wanted(operation)),
+      entries: readEntries(database, period, historyOf()).filter(({ operation }) => wanted(operation)),
       traffic: readTraffic(database, period).filter(({ operation }) => wanted(operation)),
       dropped: Number(database.prepare(`SELECT value FROM meta WHERE name = 'dropped'`).get()?.['value'] ?? 0),
     }),
@@ -48,7 +49,36 @@ function readReleases(database: DatabaseSync, { since }: Period): string[] {
   return rows.map((row) => String(row['label']));
 }
 
-function readEntries(database: DatabaseSync, period: Period): LedgerEntry[] {
+/** Returns the history of every entry, by the entry's row. `hour` is the current hour. */
+function readHistory(database: DatabaseSync, hour: number): ReadonlyMap<number, EntryHistory> {
+  const firsts = database
+    .prepare(
+      `SELECT entry, label FROM
+         (SELECT entry, release, row_number() OVER (PARTITION BY entry ORDER BY hour, release) AS place FROM entry_hours)
+       JOIN releases ON releases.id = release WHERE place = 1`,
+    )
+    .all();
+  const counts = database
+    .prepare('SELECT entry, hour, sum(count) AS count FROM entry_hours WHERE hour > :before GROUP BY entry, hour')
+    .all({ before: hour - HISTORY_HOURS });
+  const recent = Map.groupBy(counts, (row) => Number(row['entry']));
+  return new Map(
+    firsts.map(({ entry, label }) => {
+      const hours = Array.from({ length: HISTORY_HOURS }, () => 0);
+      for (const row of recent.get(Number(entry)) ?? []) {
+        const place = Number(row['hour']) - hour + HISTORY_HOURS - 1;
+        if (place < HISTORY_HOURS) hours[place] = Number(row['count']);
+      }
+      return [Number(entry), { hours, firstRelease: String(label) }];
+    }),
+  );
+}
+
+function readEntries(
+  database: DatabaseSync,
+  period: Period,
+  history: ReadonlyMap<number, EntryHistory> | undefined,
+): LedgerEntry[] {
   const sums = new Map<number, Record<string, number>>();
   const counted = database.prepare(
     `SELECT entry, label, sum(count) AS count FROM entry_hours JOIN releases ON releases.id = release
@@ -60,8 +90,10 @@ function readEntries(database: DatabaseSync, period: Period): LedgerEntry[] {
   }
   const rows = database.prepare('SELECT * FROM entries ORDER BY last_seen_at DESC, id DESC').all();
   return rows.flatMap((row) => {
-    const releases = sums.get(Number(row['id']));
-    return releases === undefined ? [] : [toEntry(row, releases)];
+    const id = Number(row['id']);
+    const releases = sums.get(id);
+    const known = history?.get(id);
+    return releases === undefined ? [] : [{ ...toEntry(row, releases), ...(known && { history: known }) }];
   });
 }
 

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createContractPlaces } from '../../../src/cli/commands/open-reports.ts';
-import { contractFolder } from '../../../src/contract/contract-files.ts';
-import { contract } from '../../contract/sample.ts';
-import { entryWith } from '../../report/report-fixtures.ts';
+import { createContractPlaces } from '../../src/assembly/contract-places.ts';
+import { contractFolder } from '../../src/contract/contract-files.ts';
+import { contract } from '../contract/sample.ts';
+import { entryWith } from '../report/report-fixtures.ts';
 
 const lineIn = (file: string, line: number | undefined) =>
   readFileSync(join(contractFolder(), '..', file), 'utf8').split('\n')[(line ?? 0) - 1];
