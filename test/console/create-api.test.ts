@@ -14,6 +14,12 @@ const WRITES = [
 ];
 const READS = ['status', 'traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
 
+interface ListedRow {
+  readonly fingerprint: string;
+  readonly count: number;
+  readonly history: { readonly hours: readonly number[] };
+}
+
 const api = (gateway: TestGateway, path: string, call?: Call) => gateway.admin(`/console/api/${path}`, call);
 
 describe('the data of the console', () => {
@@ -47,15 +53,16 @@ describe('the data of the console', () => {
     it('lists violations page by page', async () => {
       const answer = await api(gateway, 'violations?category=missing&page=99');
       expect(answer.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { missing: 1 } } });
-      const [row] = (JSON.parse(answer.text) as { rows: { fingerprint: string }[] }).rows;
+      const [row] = (JSON.parse(answer.text) as { rows: ListedRow[] }).rows;
       expect(row).toMatchObject({ operation: 'listArticles', at: '/list/*/title', check: 'responses' });
-      expect(row).toMatchObject({ history: { firstRelease: 'unlabelled', hours: { length: 24, 23: 1 } } });
+      expect(row?.history).toMatchObject({ firstRelease: 'unlabelled', hours: { length: 24 } });
+      expect(row?.history.hours.reduce((sum, count) => sum + count)).toBe(row?.count);
       const one = await api(gateway, `violations/${row?.fingerprint}`);
       const [sample] = (JSON.parse(one.text) as { samples: { requestId: string }[] }).samples;
       expect(sample?.requestId).toMatch(/^[0-9a-f-]{36}$/);
       expect(JSON.parse(one.text)).toMatchObject({
         place: { file: expect.stringMatching(/article\.schema\.json$/) as string, line: expect.any(Number) as number },
-        fix: { overlay: { 0: 'overlay: 1.0.0', 2: 'actions:' } },
+        fix: { overlay: expect.arrayContaining(['overlay: 1.0.0', 'actions:']) as string[] },
       });
       expect((await api(gateway, 'violations/0000000000000000')).status).toBe(404);
     });
