@@ -236,10 +236,10 @@ function sortingOf(sort: string, order: string): Sorting {
  * accepted come first, then violations that can refuse a message, then the most frequent ones.
  */
 export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: ViolationRow) => number {
-  const valueOf: (row: ViolationRow) => string | number = SORT_VALUES[sort];
+  const sortValue: (row: ViolationRow) => string | number = SORT_VALUES[sort];
   const sign = order === 'down' ? -1 : 1;
   return (a, b) => {
-    const [one, other] = [valueOf(a), valueOf(b)];
+    const [one, other] = [sortValue(a), sortValue(b)];
     const compared = typeof one === 'string' ? one.localeCompare(String(other), 'en') : one - Number(other);
     return sort === 'impact' ? -sign * byImpact(a, b) : compared * sign || byImpact(a, b);
   };

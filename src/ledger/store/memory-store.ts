@@ -92,10 +92,10 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
       since,
       releases: [...releases.keys()].filter((label) => inPeriod.has(label)),
       entries: entries
-        .map((entry) => ({
-          ...entryOf(entry, entry.counts.sums(sinceHour, release)),
-          ...(history && { history: entry.counts.history(hourOf(takenAt)) }),
-        }))
+        .map((entry) => {
+          const found = entryOf(entry, entry.counts.sums(sinceHour, release));
+          return history ? Object.assign(found, { history: entry.counts.history(hourOf(takenAt)) }) : found;
+        })
         .filter(({ count }) => count > 0)
         .sort((a, b) => b.lastSeenAt - a.lastSeenAt),
       traffic: traffic.sums(sinceHour, release).filter((row) => wanted(row.operation)),
