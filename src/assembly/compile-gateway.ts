@@ -22,6 +22,7 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
+import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import {
   compileLegacyAddresses,
@@ -91,6 +92,7 @@ export function compileGateway(
     contract,
     plans,
     undocumented: undocumentedPlan(settings, start, services, { access, clock }),
+    pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,
     authenticator: services.authenticator,
     anonymous: settings.authentication.anonymous,

@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { OperationTarget, Target } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
-import { admitUndocumented } from './undocumented/verdict.ts';
+import { admitUndocumented, nameExistingPath } from './undocumented/verdict.ts';
 import { recordUnverified } from './upstream-violation.ts';
 
 /** The result of dispatching a request. */
@@ -54,7 +54,10 @@ function handleTarget(
       plan,
       trace,
       () => plan.handle({ ...request, permission }),
-      (reply) => ({ plan, reply }),
+      (reply) => {
+        if (reported && reply.status >= 200 && reply.status < 300) nameExistingPath(gateway, request);
+        return { plan, reply };
+      },
     );
   }
   const { plan } = target;

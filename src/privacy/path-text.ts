@@ -4,12 +4,13 @@ const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
 /** Path segments that belong to this kind of server. Any other word could be a person's name. */
-const WORDS: ReadonlySet<string> = new Set(
-  `services action actions answer answers article articles attachment attachments auth avatar badge cancelwiki comment
-  comments container content execution expertise favorite followers gdpr getByUsername group groups idea ideacomment ideas
-  image issue issuetracker jobs kbentry key latest list login markfavorite node nodes posts question questions reputation
-  revision schedule search space spaces status tag ticket token topic topics unmarkfavorite upload user users vote wiki
-  admin api health metrics`.split(/\s+/),
+export const PATH_WORDS: ReadonlySet<string> = new Set(
+  `accept action actions admin anonymize answer answers api article articles attachment attachments auth avatar
+  badge cancelwiki close comment comments container content count delete execution expertise favorite follow
+  followers gdpr getByUsername group groups health idea ideacomment ideas image issue issuetracker jobs kbentry
+  key latest list login markfavorite metrics node nodes open posts question questions reputation revision
+  schedule search services space spaces status tag ticket token topic topics unfollow unmarkfavorite unmarkwiki
+  upload user users v2 vote wiki`.split(/\s+/),
 );
 const VERSION = /^v\d{1,2}$/;
 
@@ -24,7 +25,7 @@ export function safePath(target: string): string {
   const shown = segments.slice(0, MAX_SEGMENTS).map((segment) => {
     const ending = segment.endsWith('.json') ? '.json' : '';
     const word = segment.slice(0, segment.length - ending.length);
-    return word === '' || WORDS.has(word) || VERSION.test(word) ? segment : `{}${ending}`;
+    return word === '' || PATH_WORDS.has(word) || VERSION.test(word) ? segment : `{}${ending}`;
   });
   const text = shown.join('/');
   const cut = path.length > 4 * MAX_LENGTH || segments.length > MAX_SEGMENTS || text.length > MAX_LENGTH;
@@ -35,7 +36,7 @@ const MAX_PLACE = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
 /** Segments that are already masked, and the method in front of a path. */
-const SAFE_SEGMENT = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
+const SAFE_SEGMENT = /^(?:\*\*?|\{(?:id|name)\})?(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**

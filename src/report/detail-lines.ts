@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { plainText } from './plain-text.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
 import type { Finding } from './report.ts';
+import { allowEntryLine, allowEntryOf } from './suggest-allow.ts';
 import { acceptLines, summaryLine } from './table-report.ts';
 
 /** Formats all details of one violation for a terminal. */
@@ -83,12 +84,16 @@ export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'pla
 }
 
 /** Suggests a fix for a violation that was not found by a schema. */
-function placeToFix({ check, direction, category }: LedgerEntry): string {
+function placeToFix(entry: LedgerEntry): string {
+  const { check, direction, category } = entry;
   if (check === 'permissions')
     return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
   if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
-  if (check === 'undocumented')
-    return 'the client, or allow the path in undocumented.allow or describe it in an overlay.';
+  if (check === 'undocumented') {
+    const allow = allowEntryOf(entry);
+    const add = allow === undefined ? '' : `add this entry to undocumented.allow: ${allowEntryLine(allow)}, or `;
+    return `the client, or ${add}describe the path in an overlay.`;
+  }
   if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
   if (category === 'undocumented') return 'the client, or add the parameter to parameters.allow.';
   return 'the client, or the contract with an overlay.';

@@ -116,7 +116,7 @@ describe('a refused request', () => {
     expect(await ledger()).toEqual([
       'request method DELETE /services/v2/question.json × 1',
       'request page_size_out_of_bounds pageSize × 1',
-      'request path /services/v2/user/*/space.json × 1',
+      'request path DELETE /services/v2/user/{name}/space.json × 1',
       'request type page × 1',
       'request unknown colour × 1',
     ]);

@@ -226,7 +226,21 @@ describe('an undocumented request', () => {
   it('is recorded by the shape of its path, without parts that may identify a person', async () => {
     const { outcome, trace } = dispatched({}, { path: '/services/v2/user/bob/question/17.json' });
     await failureOf(outcome);
-    expect(trace.violations).toMatchObject([{ at: '/services/v2/user/*/question/*.json', location: 'path' }]);
+    expect(trace.violations).toMatchObject([
+      { at: 'GET /services/v2/user/{name}/question/{id}.json', location: 'path' },
+    ]);
+  });
+
+  // Clients can invent paths, so an unknown word can be a name. A word of an existing path belongs to the server.
+  it('is recorded with the unknown words of its path only if the upstream has that path', async () => {
+    const at = async (status: number) => {
+      const passed = () => ({ status, headers: [], body: Buffer.from('x'), attempts: 1 });
+      const { outcome, trace } = dispatched({ ...passes, passed }, { path: '/services/v2/poll/17/ballot.json' });
+      await outcome;
+      return trace.violations[0]?.at;
+    };
+    expect(await at(204)).toBe('GET /services/v2/poll/{id}/ballot.json');
+    expect(await at(404)).toBe('GET /services/v2/{name}/{id}/{name}.json');
   });
 
   it('is refused with 405 and the methods of its path if only the method is wrong', async () => {

@@ -154,7 +154,14 @@ describe('the detail of a violation', () => {
   });
 
   it.each([
-    [{ check: 'undocumented', direction: 'request', category: 'undocumented' }, 'undocumented.allow'],
+    [
+      { check: 'undocumented', direction: 'request', category: 'undocumented', at: 'HEAD /services/v2/poll/{id}.json' },
+      "add this entry to undocumented.allow: - { method: GET, path: '/services/v2/poll/{id}.json' }, or",
+    ],
+    [
+      { check: 'undocumented', direction: 'request', category: 'undocumented', at: 'POST /login' },
+      'To fix it, change the client, or describe the path in an overlay.',
+    ],
     [{ check: 'requests', direction: 'request', category: 'undocumented' }, 'parameters.allow'],
     [{ check: 'requests', direction: 'request', category: 'type' }, 'To fix it, change the client'],
     [{ check: 'pageBounds', direction: 'request', category: 'bounds' }, 'pageBounds'],

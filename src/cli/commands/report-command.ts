@@ -4,12 +4,14 @@ import { loadOperations } from '../../contract/load-contract.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { VIOLATION_CATEGORIES } from '../../model/violation.ts';
+import { compileUndocumentedPolicy } from '../../pipeline/undocumented/policy.ts';
 import { compareReports, type Comparison } from '../../report/comparison.ts';
 import { detailLines } from '../../report/detail-lines.ts';
 import { failures } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
 import { jsonText, toJsonFinding } from '../../report/json-report.ts';
 import { findingsOf, type Report, type ReportScope } from '../../report/report.ts';
+import { suggestAllowLines } from '../../report/suggest-allow.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
 import { requireKnownOperation } from '../flag-values.ts';
@@ -36,12 +38,14 @@ export const reportCommand: Command = {
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'release', value: 'LABEL', help: 'Only violations of this release.' },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
+    { name: 'suggest-allow', help: 'Print the entries of undocumented.allow that allow the undocumented requests.' },
     ...FAIL_FLAGS,
   ],
   notes: [
     'portico report --baseline portico.baseline.yaml --fail-on new',
     'portico report --since 24h --format markdown --output report.md',
     'portico report --compare 1.0 1.1 --fail-on new',
+    'portico report --suggest-allow',
     '',
     'The exit code is 1 if a --fail-on rule matches; standard error names the rule.',
   ],
@@ -59,6 +63,12 @@ export const reportCommand: Command = {
     if (fingerprint !== undefined) return showFinding(fingerprint, request, reports, line, io);
     if (compare !== undefined) return showComparison(compare, request, reports, line, io);
     const report = await reports.read(request);
+    if (request.suggestAllow) {
+      const policy = compileUndocumentedPolicy('enforce', false, settings.undocumented.allow);
+      const isAllowed = (method: string, path: string) => policy(method, path, undefined).pass;
+      writeText(suggestAllowLines(report, isAllowed).join('\n'), line, io);
+      return EXIT.ok;
+    }
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);

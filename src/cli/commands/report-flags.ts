@@ -20,6 +20,8 @@ export const FAIL_FLAGS: readonly Flag[] = [
 export interface ReportRequest {
   readonly fingerprint: string | undefined;
   readonly compare: readonly [before: string, after: string] | undefined;
+  /** True if the entries for `undocumented.allow` are requested instead of a report. */
+  readonly suggestAllow: boolean;
   readonly format: string;
   readonly since: number | undefined;
   readonly operation: string | undefined;
@@ -46,6 +48,12 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     throw new UsageError('--compare cannot be combined with --release');
   if (line.last('release') === '')
     throw new UsageError('--release requires a label, as set with release or PORTICO_RELEASE');
+  const suggestAllow = line.all('suggest-allow').length > 0;
+  const conflict = ['format', 'fail-on', 'compare'].find((flag) => line.all(flag).length > 0);
+  if (suggestAllow && (conflict !== undefined || fingerprint !== undefined))
+    throw new UsageError(
+      `--suggest-allow cannot be combined with ${conflict === undefined ? 'a fingerprint' : `--${conflict}`}`,
+    );
   const since = line.last('since');
   const from = since === undefined ? undefined : parseSince(since, now);
   if (since !== undefined && from === undefined)
@@ -53,6 +61,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   return {
     fingerprint,
     compare,
+    suggestAllow,
     format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
     // The ledger counts by the hour, so the period of the report must start at a full hour.
     since: from === undefined ? undefined : startOfHour(from),

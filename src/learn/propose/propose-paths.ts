@@ -20,7 +20,12 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
     const good = responsesBelow(seen, 400);
     if (good < minResponses) return [];
     const wanted = writeAddresses || NAMED.test(template);
-    const writes = wanted && method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
+    const writes =
+      wanted &&
+      method === 'GET' &&
+      seen.body !== undefined &&
+      !known.has(nameless(template)) &&
+      !template.endsWith('/**');
     const schema = seen.body && toSchema(seen.body);
     return [
       {

@@ -51,8 +51,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
   const needsPermission = checks.permissions !== 'off' && allow.some(({ permission }) => permission !== undefined);
   const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
-  if (access.serviceCredential || (needsPermission && !transparent))
-    stages.push(['authorize', authorize(checks.permissions, access)]);
+  if (access.serviceCredential || needsPermission) stages.push(['authorize', authorize(checks.permissions, access)]);
   if (transparent || allow.some(({ method }) => mayWrite(method))) stages.push(['purge-tags', purgeTags(purge)]);
   if (transparent) stages.push(['find-addresses', findAddresses(parts)]);
   else stages.push(['rewrite-addresses', rewriteAddresses(parts)]);

@@ -60,11 +60,11 @@ export function compileUndocumentedPolicy(
   }));
   return (method, path, byMethod) => {
     const documentedPath = byMethod !== undefined;
-    if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
     const entry = path.startsWith(PASSTHROUGH_BASE)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
+    if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
     if (level !== 'enforce' && SAFE.has(method) && path.startsWith(PASSTHROUGH_BASE))
       return { pass: true, permission: undefined, reported: level === 'report', documentedPath };
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };

@@ -1,14 +1,13 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import type { Violation } from '../../model/violation.ts';
-import { safePath } from '../../privacy/path-text.ts';
 import type { KnownRequest } from '../exchange.ts';
 import type { CompiledGateway } from '../compiled-gateway.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
-  gateway: Pick<CompiledGateway, 'shadow' | 'checks'>,
+  gateway: Pick<CompiledGateway, 'shadow' | 'checks' | 'pathTemplate'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
@@ -16,7 +15,9 @@ export function admitUndocumented(
   const level = gateway.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported)
-    trace.violations.push(undocumented(arrival, documentedPath, verdict.isDisabled));
+    trace.violations.push(
+      undocumented(placeOf(arrival, gateway.pathTemplate(arrival.path, false)), documentedPath, verdict.isDisabled),
+    );
   trace.undocumented = {
     level,
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
@@ -44,21 +45,33 @@ function undocumentedRefusal(
 }
 
 /**
- * Returns the violation for an undocumented path. It contains only the known words of the path, because any other part
- * could identify a person.
+ * Makes the place of a reported violation more precise after a successful response has shown that the path exists on the
+ * upstream. Clients can invent paths that contain names, but the first word of an existing path belongs to the server.
  */
-function undocumented(
-  { method, path }: Pick<Arrival, 'method' | 'path'>,
-  documentedPath: boolean,
-  isDisabled = false,
-): Violation {
-  const place = safePath(path).replaceAll('{}', '*');
+export function nameExistingPath(
+  { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
+  { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
+): void {
+  const { violations } = trace;
+  const index = violations.findIndex(({ check, candidate }) => check === 'undocumented' && candidate === undefined);
+  const violation = violations[index];
+  if (violation !== undefined)
+    violations[index] = { ...violation, at: placeOf(arrival, pathTemplate(arrival.path, true)) };
+}
+
+const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
+
+/**
+ * Returns the violation for an undocumented path. The place consists of the method and of the path with placeholders,
+ * so it can be copied to `undocumented.allow`.
+ */
+function undocumented(at: string, documentedPath: boolean, isDisabled = false): Violation {
   return {
     check: 'undocumented',
     direction: 'request',
     category: 'undocumented',
     location: documentedPath ? 'method' : 'path',
-    at: documentedPath ? `${method} ${place}` : place,
+    at,
     keyword: documentedPath ? 'method' : 'path',
     schemaPath: '',
     message: isDisabled

@@ -61,9 +61,9 @@ describe('the plan for undocumented paths', () => {
       'authorize → rewrite-addresses → forward',
     ],
     [
-      'everything is forwarded unchanged',
-      { transparent: true, allow: [needing] },
-      'purge-tags → find-addresses → forward',
+      'everything is forwarded unchanged, so that the permission is only reported',
+      { transparent: true, allow: [needing], checks: checks('report', 'report') },
+      'authorize → purge-tags → find-addresses → forward',
     ],
   ])('contains only the stages that have work if %s', (_case, parts, stages) => {
     expect(lineOf(parts)).toBe(`*    undocumented paths   ${stages}`);

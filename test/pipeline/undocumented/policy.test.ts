@@ -1,5 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/model/operation.ts';
+import { compilePathTemplate } from '../../../src/privacy/path-template.ts';
+import { placeText } from '../../../src/privacy/path-text.ts';
 import { compilePathPattern, compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
 describe('the policy for undocumented paths', () => {
@@ -83,4 +86,23 @@ describe('a path pattern', () => {
   ])('%s on %s is %s', (pattern, path, expected) => {
     expect(compilePathPattern(pattern)(path)).toBe(expected);
   });
+});
+
+it('the template of any path is a pattern that matches the path, also after the ledger has stored it', () => {
+  const template = compilePathTemplate(['/services/v2/question/{questionId}/answer.json']).of;
+  const segment = fc.oneof(
+    fc.constantFrom('question', 'answer', 'poll', '7', 'QA-1', 'a.b', '', 'jana%20cerny', 'x'.repeat(31)),
+    fc.string({ unit: fc.constantFrom(...'abcXYZ019._~-%:@'.split('')), maxLength: 40 }),
+  );
+  const path = fc
+    .tuple(fc.array(segment, { minLength: 1, maxLength: 14 }), fc.constantFrom('', '.json', '/'))
+    .map(([segments, ending]) => `/services/v2/${segments.join('/')}${ending}`);
+  fc.assert(
+    fc.property(path, fc.boolean(), (sent, exists) => {
+      const found = template(sent, exists);
+      const stored = placeText(`GET ${found}`).slice(4);
+      expect(compilePathPattern(found)(sent), found).toBe(true);
+      expect(stored.endsWith('…') || stored === found, stored).toBe(true);
+    }),
+  );
 });

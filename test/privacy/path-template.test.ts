@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compilePathTemplate } from '../../../src/learn/sample/path-template.ts';
-import { document } from '../../contract/sample.ts';
+import { compilePathTemplate } from '../../src/privacy/path-template.ts';
+import { document } from '../contract/sample.ts';
 
 const { of: templateOf } = compilePathTemplate(Object.keys(document.paths));
 
@@ -34,7 +34,7 @@ describe('compilePathTemplate', () => {
     expect(templateOf('/services/v2/question/7/answer.json', false)).toBe('/services/v2/question/{id}/answer.json');
   });
 
-  it('ends after the tenth segment', () => {
-    expect(templateOf(`/services/v2${'/1'.repeat(50)}`, true)).toBe(`/services/v2${'/{id}'.repeat(8)}`);
+  it('ends after the tenth segment and then stands for everything below', () => {
+    expect(templateOf(`/services/v2${'/1'.repeat(50)}`, true)).toBe(`/services/v2${'/{id}'.repeat(8)}/**`);
   });
 });

@@ -1,11 +1,5 @@
-import { isWord } from '../../privacy/client-text.ts';
-
-/** Path segments that are known from real deployments and do not occur in the contract. */
-const FIELD_WORDS = (
-  'services v2 accept anonymize auth badge close count delete execution favorite follow getByUsername ' +
-  'issuetracker key latest markfavorite open revision schedule search space status ticket token ' +
-  'unfollow unmarkwiki vote wiki'
-).split(' ');
+import { isWord } from './client-text.ts';
+import { PATH_WORDS } from './path-text.ts';
 
 const MAX_SEGMENTS = 10;
 const PREFIX = 'services/v2';
@@ -15,7 +9,10 @@ const ID = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 
 /** Converts paths to templates. */
 interface PathTemplates {
-  /** Returns the template of a path. Unknown words are preserved only if the path `exists` on the upstream. */
+  /**
+   * Returns the template of a path. `{id}` stands for a number and `{name}` for any other text. Unknown words are
+   * preserved only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
+   */
   readonly of: (path: string, exists: boolean) => string;
   /** Returns whether a path segment is known in advance. */
   readonly isKnown: (word: string) => boolean;
@@ -26,15 +23,13 @@ interface PathTemplates {
  * `/services/v2/question/{id}.json`.
  */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
-  const words = new Set<string>(FIELD_WORDS);
+  const words = new Set<string>(PATH_WORDS);
   for (const path of contractPaths)
     for (const segment of path.replace(/\.json$/, '').split('/')) if (!segment.startsWith('{')) words.add(segment);
   const of: PathTemplates['of'] = (path, exists) => {
     const ending = path.endsWith('.json') ? '.json' : '';
-    const segments = path
-      .slice(0, path.length - ending.length)
-      .split('/')
-      .slice(1, MAX_SEGMENTS + 1);
+    const all = path.slice(0, path.length - ending.length).split('/');
+    const segments = all.slice(1, MAX_SEGMENTS + 1);
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
@@ -44,7 +39,9 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';
     });
-    return `/${template.join('/')}${ending}`;
+    const rest = all.slice(MAX_SEGMENTS + 1).join('/');
+    const isShort = all.length <= MAX_SEGMENTS + 1;
+    return `/${template.join('/')}${isShort ? ending : rest === '' ? `/${ending}` : '/**'}`;
   };
   return { of, isKnown: (word) => words.has(word) };
 }
