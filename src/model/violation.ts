@@ -1,6 +1,9 @@
 import type { CheckName } from './checks.ts';
 
-/** The categories of violations, from worst to least serious. */
+/**
+ * The categories of violations, from worst to least serious. A message is never refused because of an `undocumented`
+ * violation. Everything that is outside the contract and can be refused is `not-allowed`.
+ */
 export const VIOLATION_CATEGORIES = [
   'protocol',
   'missing',
@@ -8,6 +11,7 @@ export const VIOLATION_CATEGORIES = [
   'format',
   'enum',
   'bounds',
+  'not-allowed',
   'semantic',
   'permission-mismatch',
   'undocumented',

@@ -192,7 +192,7 @@ function pathDifference(
   return {
     check: 'undocumented',
     direction: 'request',
-    category: 'undocumented',
+    category: 'not-allowed',
     location: onlyMethod ? 'method' : 'path',
     at: path,
     keyword: onlyMethod ? 'method' : 'path',

@@ -226,7 +226,7 @@ function targetOf(
 
 function parameterCode(violations: readonly Violation[]): ErrorCode {
   const [first] = violations;
-  if (first?.category === 'undocumented') return 'unknown_parameter';
+  if (first?.keyword === 'unknown') return 'unknown_parameter';
   return first?.keyword === 'repeated' ? 'repeated_parameter' : 'invalid_parameter';
 }
 

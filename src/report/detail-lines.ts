@@ -85,7 +85,7 @@ export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'pla
 
 /** Suggests a fix for a violation that was not found by a schema. */
 function placeToFix(entry: LedgerEntry): string {
-  const { check, direction, category } = entry;
+  const { check, direction, keyword } = entry;
   if (check === 'permissions')
     return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
   if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
@@ -95,7 +95,7 @@ function placeToFix(entry: LedgerEntry): string {
     return `the client, or ${add}describe the path in an overlay.`;
   }
   if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
-  if (category === 'undocumented') return 'the client, or add the parameter to parameters.allow.';
+  if (keyword === 'unknown') return 'the client, or add the parameter to parameters.allow.';
   return 'the client, or the contract with an overlay.';
 }
 

@@ -10,6 +10,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   format: 'Wrong format',
   enum: 'Unknown value',
   bounds: 'Out of bounds',
+  'not-allowed': 'Not allowed',
   semantic: 'Rule violation',
   protocol: 'Protocol error',
   'permission-mismatch': 'Permissions differ',

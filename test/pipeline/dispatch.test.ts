@@ -202,7 +202,7 @@ describe('an undocumented request', () => {
     expect(await outcome).toMatchObject({ plan: { operation: undefined }, reply: { status: 299 } });
     expect(trace).toMatchObject({
       undocumented: { level: 'enforce', outcome: 'reported' },
-      violations: [{ check: 'undocumented', location: 'path' }],
+      violations: [{ check: 'undocumented', category: 'not-allowed', location: 'path' }],
     });
     expect(trace.operation).toBeUndefined();
   });

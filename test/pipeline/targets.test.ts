@@ -297,7 +297,7 @@ describe('targets', () => {
 
 describe('admit', () => {
   const unknown = violationWith({
-    category: 'undocumented',
+    category: 'not-allowed',
     keyword: 'unknown',
     at: 'colour',
     message: 'colour is odd',

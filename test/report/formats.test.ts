@@ -155,19 +155,19 @@ describe('the detail of a violation', () => {
 
   it.each([
     [
-      { check: 'undocumented', direction: 'request', category: 'undocumented', at: 'HEAD /services/v2/poll/{id}.json' },
+      { check: 'undocumented', direction: 'request', category: 'not-allowed', at: 'HEAD /services/v2/poll/{id}.json' },
       "add this entry to undocumented.allow: - { method: GET, path: '/services/v2/poll/{id}.json' }, or",
     ],
     [
-      { check: 'undocumented', direction: 'request', category: 'undocumented', at: 'POST /login' },
+      { check: 'undocumented', direction: 'request', category: 'not-allowed', at: 'POST /login' },
       'To fix it, change the client, or describe the path in an overlay.',
     ],
-    [{ check: 'requests', direction: 'request', category: 'undocumented' }, 'parameters.allow'],
+    [{ check: 'requests', direction: 'request', category: 'not-allowed', keyword: 'unknown' }, 'parameters.allow'],
     [{ check: 'requests', direction: 'request', category: 'type' }, 'To fix it, change the client'],
     [{ check: 'pageBounds', direction: 'request', category: 'bounds' }, 'pageBounds'],
     [{ check: 'upstream', direction: 'response', category: 'protocol' }, 'To fix it, change the server'],
   ] as const)('suggests for %o what to change', (parts, words) => {
-    const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ ...parts, keyword: 'k', schemaPath: '' })])));
+    const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ keyword: 'k', ...parts, schemaPath: '' })])));
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
     const lines = finding === undefined ? [] : detailLines({ ...finding, place });
     expect(lines.find((line) => line.startsWith('To fix it'))).toContain(words);

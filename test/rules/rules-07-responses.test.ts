@@ -74,7 +74,7 @@ describe('rules 7: the projected form', () => {
     {
       query: 'includeOnly=id',
       item: { id: 1, title: 'a field that was not requested' },
-      says: 'violations; count=1; worst=undocumented',
+      says: 'violations; count=1; worst=not-allowed',
     },
   ])('$query: $says', async ({ query, item, says }) => {
     expect(await verdict('listQuestions', { ...exampleOf('listQuestions'), list: [item] }, query)).toBe(says);

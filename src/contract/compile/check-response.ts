@@ -117,7 +117,7 @@ function beyondSchema(
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
     // Undocumented fields have already been reported.
     .filter((at) => !unknown.has(anyIndex(at)))
-    .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not requested`));
+    .map((at) => responseViolation('not-allowed', 'body', at, 'includeOnly', `${at} was not requested`));
   return [...beyond, ...meaning];
 }
 

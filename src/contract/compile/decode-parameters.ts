@@ -68,7 +68,7 @@ export function compileDecoder(
     for (const [name, texts] of query) {
       const parameter = inQuery.get(name);
       if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
-      else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names));
+      else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names, unknowns === violations));
     }
     if (textInPath || Object.keys(typed.query).length > 0) {
       const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
@@ -152,13 +152,18 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
   return undefined;
 }
 
-function unknown(name: string, texts: readonly string[], known: readonly string[]): Violation {
+function unknown(
+  name: string,
+  texts: readonly string[],
+  known: readonly string[],
+  canBeRefused: boolean,
+): Violation {
   const at = plainParameter(name);
   const suggestion = closestName(name, known);
   const message = `${at || 'a query parameter'} is not a known parameter of this operation`;
   const found = describeValue(texts[0], SIZE_ONLY);
   return {
-    ...parameterViolation('query', at, 'undocumented', 'unknown', message),
+    ...parameterViolation('query', at, canBeRefused ? 'not-allowed' : 'undocumented', 'unknown', message),
     ...(suggestion && { suggestion }),
     found,
   };

@@ -69,7 +69,7 @@ function undocumented(at: string, documentedPath: boolean, isDisabled = false): 
   return {
     check: 'undocumented',
     direction: 'request',
-    category: 'undocumented',
+    category: 'not-allowed',
     location: documentedPath ? 'method' : 'path',
     at,
     keyword: documentedPath ? 'method' : 'path',

@@ -101,7 +101,7 @@ describe('checking a response', () => {
         query: 'includeOnly=id',
       });
       expect(judgement.violations).toMatchObject([
-        { category: 'undocumented', keyword: 'includeOnly', at: '/list/1/title' },
+        { category: 'not-allowed', keyword: 'includeOnly', at: '/list/1/title' },
       ]);
     });
 

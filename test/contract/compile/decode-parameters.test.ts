@@ -117,7 +117,7 @@ describe('decoding parameters (rules, 4)', () => {
 
   it('suggests the parameter with the closest name', () => {
     const [space] = decode('listQuestions', 'space=1').violations;
-    expect(space).toMatchObject({ keyword: 'unknown', category: 'undocumented', at: 'space', suggestion: 'spaceId' });
+    expect(space).toMatchObject({ keyword: 'unknown', category: 'not-allowed', at: 'space', suggestion: 'spaceId' });
     expect(decode('listQuestions', 'pagesize=1').violations[0]?.suggestion).toBe('pageSize');
     expect(decode('listQuestions', 'zebra=1').violations[0]).not.toHaveProperty('suggestion');
   });

@@ -140,7 +140,7 @@ describe('a contract with overlays', () => {
       target: "$.paths['/services/v2/question.json'].get.parameters",
       update: { name: 'space', in: 'query', 'x-provenance': 'inferred', 'x-single': true, schema: { type: 'integer' } },
     });
-    expect(refusals(contract, 'space=1')).toEqual(['undocumented']);
+    expect(refusals(contract, 'space=1')).toEqual(['not-allowed']);
     expect(refusals(one, 'space=1')).toEqual([]);
     expect(refusals(one, 'space=x')).toHaveLength(1);
   });
