@@ -30,9 +30,9 @@ describe('a violation of the category undocumented', () => {
     const breaking = new Set<string>();
     const advisory = new Set<string>();
     for (const query of QUERIES)
-      for (const example of response.bodies)
+      for (const body of response.bodies)
         for (let left = MUTATIONS; left > 0; left -= 1) {
-          const json = toJson(mutateValues(random, JSON.stringify(example)).toString());
+          const json = toJson(mutateValues(random, JSON.stringify(body)).toString());
           const { values } = valuesOf(one.id, query);
           const head = { status: response.status, mediaType: 'application/json', isEmpty: false, json };
           const findings = contract.checkResponse(one, values, head);
@@ -57,14 +57,14 @@ describe('a violation of the category undocumented', () => {
   it.each(contract.operations.filter(({ requestBody }) => requestBody !== undefined))(
     'never makes the request body of $id invalid',
     ({ id }) => {
-      const body = {
+      const sent = {
         colour: 1,
         content: 'username\nbob\n',
         body: 'x',
         recipients: [{ id: 1, type: 'user', colour: 1 }],
       };
-      expect(categories(contract.checkRequest(operation(id), body))).toEqual(['undocumented']);
-      expect(categories(contract.checkRequest(operation(id), { ...body, content: 1, body: 1 }))).toContain('type');
+      expect(categories(contract.checkRequest(operation(id), sent))).toEqual(['undocumented']);
+      expect(categories(contract.checkRequest(operation(id), { ...sent, content: 1, body: 1 }))).toContain('type');
     },
   );
 });

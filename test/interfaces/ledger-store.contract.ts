@@ -12,6 +12,7 @@ interface Given {
   readonly direction?: 'request' | 'response';
   readonly operation?: string | undefined;
   readonly keyword?: string;
+  readonly category?: EntryDelta['facts']['category'];
   readonly at?: number;
   readonly count?: number;
   readonly callers?: readonly number[];
@@ -25,7 +26,7 @@ const entry = ({ at = NOW, ...given }: Given = {}): EntryDelta => ({
     status: given.direction === 'request' ? undefined : 200,
     check: 'responses',
     direction: given.direction ?? 'response',
-    category: 'type',
+    category: given.category ?? 'type',
     location: 'body',
     keyword: given.keyword ?? 'type',
     schemaPath: '#/type',
@@ -112,6 +113,15 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       const hours = [4, ...Array.from({ length: 22 }, () => 0), 2];
       expect(entries.map(({ history }) => history)).toEqual([{ hours, firstRelease: 'one' }]);
       expect((await read(store)).entries[0]).not.toHaveProperty('history');
+    });
+
+    // An earlier version recorded undocumented paths and parameters as `undocumented`.
+    it('continues an entry of an earlier version, with the latest category', async () => {
+      const store = storeWith();
+      await store.write(batch({ entries: [entry({ category: 'undocumented' })] }));
+      expect((await read(store)).entries).toMatchObject([{ category: 'undocumented', count: 1 }]);
+      await store.write(batch({ entries: [entry({ category: 'not-allowed' })] }));
+      expect((await read(store)).entries).toMatchObject([{ category: 'not-allowed', count: 2 }]);
     });
 
     it('adds up traffic and check outcomes, including requests outside the contract', async () => {

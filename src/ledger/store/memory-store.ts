@@ -16,7 +16,7 @@ import {
 import { createHourlyCounts, type HourlyCounts } from './hourly-counts.ts';
 
 interface StoredEntry {
-  readonly facts: EntryDelta['facts'];
+  facts: EntryDelta['facts'];
   firstSeenAt: number;
   lastSeenAt: number;
   samples: readonly LedgerSample[];
@@ -45,6 +45,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     const stored = shares[delta.facts.direction];
     const { fingerprint } = delta.facts;
     const entry = stored.get(fingerprint) ?? emptyEntry(delta);
+    entry.facts = delta.facts;
     merge(entry, delta, release);
     // The entry is deleted and inserted again to keep the map in the order of the last occurrence.
     stored.delete(fingerprint);
