@@ -152,12 +152,7 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
   return undefined;
 }
 
-function unknown(
-  name: string,
-  texts: readonly string[],
-  known: readonly string[],
-  canBeRefused: boolean,
-): Violation {
+function unknown(name: string, texts: readonly string[], known: readonly string[], canBeRefused: boolean): Violation {
   const at = plainParameter(name);
   const suggestion = closestName(name, known);
   const message = `${at || 'a query parameter'} is not a known parameter of this operation`;
