@@ -4,7 +4,7 @@ import type { Violation } from '../../src/model/violation.ts';
 import { readExamples } from '../../tools/scanner/compare-body.ts';
 import { mutateValues } from '../../tools/scanner/mutate-body.ts';
 import { toViolations } from '../../src/contract/explain/schema-violation.ts';
-import { contract, example, judge, operation } from './sample.ts';
+import { contract, example, judge, operation } from '../contract/sample.ts';
 
 /*
  * The documentation promises that nothing of the category `undocumented` refuses a message. These tests run every rule
