@@ -53,7 +53,11 @@ export function mutateValues(random: SeededRandom, text: string): Buffer {
     const places = placesIn(root);
     if (places.length > 0) mutateOnce(random, random.pick(places));
   }
-  const mutated = JSON.stringify(root.body, undefined, random.chance(0.2) ? random.pick([1, '\t', '\r\n']) : undefined);
+  const mutated = JSON.stringify(
+    root.body,
+    undefined,
+    random.chance(0.2) ? random.pick([1, 8, '\t', '\r\n']) : undefined,
+  );
   const written = (mutated ?? '').replaceAll(/"\\u0001(\d+)"/g, (_, index: string) => RAW_TOKENS[Number(index)] ?? '');
   return Buffer.from(random.chance(0.1) ? withEscapes(random, written) : written);
 }

@@ -12,6 +12,10 @@ const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
 const COLON: u8 = 0x3a;
 const SLASH: u8 = 0x2f;
+const SPACE: u8 = 0x20;
+const TAB: u8 = 0x09;
+const LINE_FEED: u8 = 0x0a;
+const CARRIAGE_RETURN: u8 = 0x0d;
 
 /** True if the last string that `endOfString` read contains an escape. */
 export let escaped: bool = false;
@@ -30,10 +34,21 @@ export function beginText(): void {
 
 /** Returns the position of the first byte that is not white space (RFC 8259, section 2). */
 export function skipSpace(at: u32): u32 {
-  let byte = load<u8>(at);
-  if (byte > 0x20) return at;
-  while (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09) byte = load<u8>(++at);
-  return at;
+  return load<u8>(at) > 0x20 ? at : endOfSpace(at);
+}
+
+/** Does the same as `skipSpace`. It reads 16 bytes at a time, because white space is mostly a line break with indentation. */
+function endOfSpace(at: u32): u32 {
+  // The zero bytes after the body end the loop.
+  while (true) {
+    const bytes = v128.load(at);
+    const blanks = v128.or(i8x16.eq(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(TAB)));
+    const breaks = v128.or(i8x16.eq(bytes, i8x16.splat(LINE_FEED)), i8x16.eq(bytes, i8x16.splat(CARRIAGE_RETURN)));
+    const others = ~i8x16.bitmask(v128.or(blanks, breaks)) & 0xffff;
+    if (others != 0) return at + ctz(others);
+    at += 16;
+  }
+  return 0;
 }
 
 /** Returns the position of the closing quote of the string that starts at `at`, or 0 if the string is malformed. */
