@@ -7,6 +7,7 @@ import { compileGateway, disabledOperations } from './assembly/compile-gateway.t
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
+import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import type { Settings } from './config/settings.ts';
@@ -55,6 +56,8 @@ export interface Assembly {
   explain(request: ExplainRequest): readonly string[];
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
+  /** Tests the address of the upstream. Returns a function that cancels the test. */
+  probe(): () => void;
   /** The state of the credential verifier, which `readyz` reads. */
   readonly calibration: CalibrationState;
   readonly drain: { started: boolean };
@@ -106,6 +109,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
     explain: (request) => explain(gateway, rules, settings.mode.name, request),
     baseline: start.baseline,
+    probe: () => probeUpstream(settings, services, start.contract.operations, start.serviceAuthorization),
     calibration,
     drain,
     close: async () => {
@@ -142,6 +146,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   });
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
+  const cancelProbe = assembly.probe();
   return {
     assembly,
     async drain(lameDuckMs) {
@@ -150,6 +155,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       stop();
       stopLadder();
+      cancelProbe();
     },
   };
 }

@@ -47,6 +47,8 @@ export interface UpstreamOptions {
   /** The maximum number of members and elements in a JSON response, at all levels together. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
+  /** Whether the address of a real upstream is tested with one request after the start. */
+  readonly startupProbe: boolean;
   /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
   /** Case-insensitive regular expressions; a message that matches one means that a permission is missing. */
@@ -70,6 +72,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   maxJsonDepth: DEFAULT_JSON_LIMITS.depth,
   maxJsonValues: DEFAULT_JSON_LIMITS.values,
   circuit: { failures: 10, openSeconds: 5 },
+  startupProbe: true,
   legacyOrigins: [],
   permissionMessages: [
     String.raw`\b(?:don['’]?t|do not|does not|doesn['’]?t) have (?:the )?(?:necessary |required |sufficient )?(?:permission|rights|privilege)`,
@@ -153,6 +156,10 @@ export const upstreamOptionsSchema = {
         failures: { type: 'integer', minimum: 1, maximum: 100_000 },
         openSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
       },
+    },
+    startupProbe: {
+      type: 'boolean',
+      description: 'Whether one request tests the address of a real upstream after the start.',
     },
     legacyOrigins: {
       type: 'array',

@@ -119,7 +119,8 @@ function loadShared(options: ContractOptions): Contract {
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
   const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
-  const settled = url === undefined ? upstream : { url, ...upstream };
+  // A test of the probe turns it on. All others count the requests that they send themselves.
+  const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,
     // Nothing is written to disk unless a test requests it.

@@ -1,5 +1,6 @@
 import { countWords } from '../../report/report-words.ts';
 import type { WalkSummary } from '../../walk/walk-tally.ts';
+import { statusHint } from '../../upstream/failure-hints.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 
 /** Formats the summary of a walk. */
@@ -73,10 +74,8 @@ function hintOf(status: number, user: string | undefined): string {
   if (status === 401)
     return user === undefined ? ': set --user NAME and PORTICO_PASSWORD' : ': the name or the password is wrong';
   if (status === 403) return user === undefined ? ': set --user NAME' : `: access denied for ${user}`;
-  if (status === 404) return ': the URL must end before /services/v2, for example http://host/qa';
-  if (status >= 300 && status < 400)
-    return ': it redirects, for example to a login page or to https; use the target of the redirect';
-  return '';
+  const hint = statusHint(status);
+  return hint === undefined ? '' : `: ${hint}`;
 }
 
 /** One step in the progress of a walk. */

@@ -228,7 +228,9 @@ describe('portico check --against', () => {
       { PORTICO_PASSWORD: 'admin', PORTICO_LEDGER: ':memory:' },
     );
     expect(code).toBe(1);
-    expect(err).toContain('responded with 404 to all requests: the URL must end before /services/v2');
+    expect(err).toContain(
+      'responded with 404 to all requests: the base path is wrong; the URL must end before /services/v2',
+    );
   });
 
   it.each([

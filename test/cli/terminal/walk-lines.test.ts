@@ -17,7 +17,7 @@ it.each([
   [401, undefined, 'responded with 401 to all requests: set --user NAME and PORTICO_PASSWORD.'],
   [401, 'checker', 'responded with 401 to all requests: the name or the password is wrong.'],
   [403, 'checker', 'responded with 403 to all requests: access denied for checker.'],
-  [404, 'checker', 'responded with 404 to all requests: the URL must end before /services/v2'],
+  [404, 'checker', 'responded with 404 to all requests: the base path is wrong; the URL must end before /services/v2'],
   [302, 'checker', 'responded with 302 to all requests: it redirects'],
   [503, undefined, 'responded with 503 to all requests.'],
 ])('a walk with only %i responses fails with a hint', (status, user, words) => {

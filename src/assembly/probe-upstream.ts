@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from '../config/settings.ts';
+import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
+import type { Operation } from '../model/operation.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { failureHint, statusHint } from '../upstream/failure-hints.ts';
+import { errorShape } from '../upstream/translate-failure.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
+import type { Services } from './assemble-services.ts';
+
+/**
+ * Sends one request to a real upstream and logs the result with a hint if the address looks wrong. It does not delay
+ * the start and never makes it fail. Returns a function that cancels the request.
+ */
+export function probeUpstream(
+  { embedded, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'upstream'>,
+  { upstream, logger }: Pick<Services, 'upstream' | 'logger'>,
+  operations: readonly Operation[],
+  authorization: string | undefined,
+): () => void {
+  const target = probedPath(operations);
+  if (embedded || !startupProbe || target === undefined) return () => undefined;
+  const cancelled = new AbortController();
+  const headers: HeaderPairs = [
+    ['Accept', 'application/json'],
+    ['Accept-Encoding', 'identity'],
+    ['User-Agent', 'portico-startup-probe'],
+    ['X-Request-Id', randomUUID()],
+    ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
+  ];
+  const probe = { method: 'GET', target, headers, mode: 'buffered', signal: cancelled.signal } as const;
+  const send = async () => {
+    try {
+      const response = await upstream.exchange(probe);
+      const fields = { probe: target, status: response.status };
+      const problem = problemOf(response);
+      if (problem === undefined) logger.info(fields, 'the upstream responds to the startup probe');
+      else logger.warn(fields, `the upstream responds to the startup probe, but ${problem}`);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure) || error.facts === undefined) return;
+      logger.warn({ probe: target, ...error.facts }, `the startup probe failed: ${failureHint(error.facts)}`);
+    }
+  };
+  void send();
+  return () => cancelled.abort();
+}
+
+/** Returns the path of the first operation that can be requested without an id. */
+function probedPath(operations: readonly Operation[]): string | undefined {
+  return operations.find(
+    ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
+  )?.path;
+}
+
+function problemOf(response: UpstreamResponse): string | undefined {
+  const { status, headers } = response;
+  if (status >= 500) return 'it reports a server error';
+  if (status >= 400 || status < 200 || status >= 300) return statusHint(status);
+  const isHtml =
+    /^\s*(?:text\/html|application\/xhtml)/i.test(headerValue(headers, 'content-type') ?? '') ||
+    errorShape(response) === 'html';
+  return isHtml ? 'it returns a page for browsers; the URL leads to a website or a login page' : undefined;
+}
