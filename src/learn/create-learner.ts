@@ -3,6 +3,7 @@ import { addValue, type SampleContext } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
 import { compilePlaceSchemas } from './place-schema.ts';
 import type { SampledPath, SampledResponse } from './sample/sampled-response.ts';
+import { createDistinctFacts, hashOf } from './sample/distinct-facts.ts';
 import { sampleBody } from './sample/sample-body.ts';
 import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';
@@ -59,8 +60,10 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
+  const { isNew } = createDistinctFacts();
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
+    isNew,
     responseNumber: (responses += 1),
     complete,
     now: clock(),
@@ -77,11 +80,18 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     },
     sampleResponse: (response) => {
       before.untilAt = clock();
-      before.answers += 1;
-      switches.add(before.switches, response, clock());
+      const { operation, status, details, projected, page: number, pageSize, request } = response;
+      const content = hashOf(JSON.stringify(response.json) ?? '');
+      const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
+      switches.add(before.switches, response, clock(), isNew);
       // A response with a switch may differ from responses without it, so it is only compared with them.
       if (response.wrap || response.v1) return;
-      samplePageSize(before, response, clock());
+      const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
+      if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
+        samplePageSize(before, response, clock());
+      // The same bytes contain nothing new, whatever was requested.
+      if (isCounted(`body ${status} ${details} ${projected}`)) return;
+      before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);
       if (placeSchema === undefined) return;
       sampleBody(before, placeSchema, response, context(!response.projected));
@@ -99,7 +109,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       place.lastSeenAt = clock();
       place.statuses.set(status, (place.statuses.get(status) ?? 0) + 1);
       if (json !== undefined && status >= 200 && status < 300)
-        addValue((place.body ??= emptyShape()), json, context(true));
+        addValue((place.body ??= emptyShape()), json, { place: hashOf(key), item: hashOf(path) }, context(true));
     },
     observations: () => {
       before.dropped += budget.dropped;

@@ -17,6 +17,53 @@ describe('a learner', () => {
     expect(one.shouldSample('listIdeas')).toBe(true);
   });
 
+  // A monitor polls the same page all day. That must not make a guess look certain.
+  it('learns as much from a page that is polled a thousand times as from the page alone', () => {
+    const polled = learner();
+    const once = learner();
+    const request = '/services/v2/question.json?page=1';
+    const items = Array.from({ length: 25 }, (_, at) => ({ id: at, badge: 1, nodeStates: ['closed', 'by somebody'] }));
+    once.sampleResponse(response(page(...items), { request, pageSize: 25 }));
+    times(1000, (at) => {
+      // The first half of the responses are equal; later, a counter changes and the items are in another order.
+      const counted = at < 500 ? items : items.map((item) => ({ ...item, viewCount: at })).toReversed();
+      polled.sampleResponse(response(page(...counted), { request, pageSize: 25 }));
+    });
+    const confidences = (one: ReturnType<typeof learner>) =>
+      learnedBy(one).proposals.map(({ place, statement, confidence }) => ({ place, statement, confidence }));
+    expect(confidences(polled)).toEqual(confidences(once));
+  });
+
+  it('counts an object once, however many addresses return it', () => {
+    const one = learner();
+    const author = { id: 5, username: 'x', reputation: 1, badge: 1 };
+    times(40, () => one.sampleResponse(response(page({ author }))));
+    const found = () => learnedBy(one).proposals.find(({ place }) => place.endsWith('.badge'));
+    // One object is not enough to store the name of a field.
+    expect(found()).toBeUndefined();
+    times(3, (at) => one.sampleResponse(response(page({ author: { ...author, id: 6 + at } }))));
+    expect(found()?.evidence).toMatchObject({ seen: 4, answers: 4 });
+  });
+
+  it('closes a vocabulary and requires a field only after many distinct items', () => {
+    const overlayOf = (distinct: number) => {
+      const one = learner();
+      times(400, (at) => one.sampleResponse(response(page({ id: at % distinct, badge: 1, nodeStates: ['closed'] }))));
+      return learnedBy(one).overlay;
+    };
+    expect(overlayOf(10)).not.toMatch(/enum:|required:/);
+    expect(overlayOf(100)).toMatch(/required:\n\s+- badge/);
+    expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
+  });
+
+  it('does not require a field that an object lacks in another response', () => {
+    const one = learner();
+    times(100, (at) => one.sampleResponse(response(page({ id: at, badge: 1 }))));
+    expect(learnedBy(one).overlay).toMatch(/required:\n\s+- badge/);
+    one.sampleResponse(response(page({ id: 7 })));
+    expect(learnedBy(one).overlay).not.toMatch(/required:\n\s+- badge/);
+  });
+
   it('ignores the fields of responses whose shape a switch may have changed', () => {
     const one = learner();
     times(5, () => one.sampleResponse(response(page({ serialNumber: 1 }), { wrap: true })));

@@ -26,7 +26,10 @@ export function learner(walk = false): Learner {
   return createLearner({ document, clock: () => NOW, before: emptyObservations(NOW), walk });
 }
 
-/** Returns a sampled response of the question list with the given parts. */
+let requests = 0;
+let items = 0;
+
+/** Returns a sampled response of the question list with the given parts. Each response has its own request. */
 export function response(json: unknown, given: Partial<SampledResponse> = {}): SampledResponse {
   return {
     operation: 'listQuestions',
@@ -37,7 +40,7 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
     v1: false,
     page: undefined,
     pageSize: undefined,
-    request: '/services/v2/question.json?',
+    request: `/services/v2/question.json?page=${(requests += 1)}`,
     json,
     ...given,
   };
@@ -45,12 +48,12 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 
 /**
  * Returns a page of questions: one copy of the contract's example item per argument. The argument's members replace the
- * example's members.
+ * example's members. Each item has its own id, unless the argument contains one.
  */
-export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
+export function page(...given: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
   const [item] = value.list;
-  const list = items.map((members) => Object.assign(structuredClone(item), members));
+  const list = given.map((members) => Object.assign(structuredClone(item), { id: 1000 + (items += 1) }, members));
   return { ...value, list, listCount: list.length, totalCount: list.length };
 }
 

@@ -86,8 +86,9 @@ function toObjects(stored: Stored = {}): ObjectCounts {
   return {
     ...emptyObjects(),
     ...(counts as Partial<ObjectCounts>),
-    fields: mapOf(fields, ({ present, shape }) => ({
+    fields: mapOf(fields, ({ present, optional, shape }) => ({
       present: Number(present ?? 0),
+      optional: optional === true,
       shape: toShape((shape ?? {}) as Stored),
     })),
     rest: rest === undefined ? undefined : toShape(rest as Stored),
@@ -180,7 +181,7 @@ const OBSERVATIONS_SCHEMA = {
       seen: count,
       answers: count,
       fields: {
-        ...recordOf(closed({ present: count, shape })),
+        ...recordOf(closed({ present: count, optional: { type: 'boolean' }, shape })),
         propertyNames: { pattern: '^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$' },
       },
       nameless: count,

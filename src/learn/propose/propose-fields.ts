@@ -1,7 +1,7 @@
 import { confidenceOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
 import type { DescribedObjects, Observations } from '../observations/observations.ts';
-import { type FieldShape, kindsOf, type Shape } from '../shape/shape.ts';
+import { type FieldShape, isAlwaysPresent, kindsOf, type Shape } from '../shape/shape.ts';
 import { flatten, memberSites } from '../sites.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import {
@@ -37,12 +37,14 @@ interface Owner {
   requires: boolean;
 }
 
-function proposeField(owner: Owner, name: string, { present, shape }: FieldShape): Proposal {
+function proposeField(owner: Owner, name: string, seenField: FieldShape): Proposal {
   const { path, schema, seen } = owner;
+  const { shape } = seenField;
   const place = `${placeName(path)}.${name}`;
   const field = toSchema(shape, name);
   const of = seen.objects.seen;
-  const required = present === of && confidenceOf(of, seen.objects.answers) >= HIGH_CONFIDENCE;
+  const required =
+    isAlwaysPresent(seenField, seen.objects) && confidenceOf(of, seen.objects.answers) >= HIGH_CONFIDENCE;
   const update = {
     ...(schema.type === undefined && { type: 'object' }),
     ...(required && !owner.requires && { required: [name] }),
@@ -142,7 +144,7 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
     return { type: 'array', items: items.schema };
   const schema = toSchema(shape);
   if (objects === undefined) return schema;
-  const always = [...objects.fields].filter(([, { present }]) => present === objects.seen).map(([name]) => name);
+  const always = [...objects.fields].filter(([, field]) => isAlwaysPresent(field, objects)).map(([name]) => name);
   return always.length === 0 ? undefined : { ...schema, required: always.toSorted() };
 }
 

@@ -3,7 +3,14 @@ import { confidenceOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { mergeShapes } from '../shape/merge-shapes.ts';
-import { type IntegerCounts, kindsOf, type ObjectCounts, type Shape, type TextCounts } from '../shape/shape.ts';
+import {
+  type IntegerCounts,
+  isAlwaysPresent,
+  kindsOf,
+  type ObjectCounts,
+  type Shape,
+  type TextCounts,
+} from '../shape/shape.ts';
 import { formPattern, type TextForm } from '../shape/text-form.ts';
 import type { Evidence, OverlayAction, Proposal } from './proposal.ts';
 
@@ -183,7 +190,12 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, seen, answers, rest, rare } = counts;
   const names = [...fields.keys()].toSorted();
   const isCertain = confidenceOf(seen, answers) >= HIGH_CONFIDENCE;
-  const required = isCertain ? names.filter((name) => fields.get(name)?.present === seen) : [];
+  const required = isCertain
+    ? [...fields]
+        .filter(([, field]) => isAlwaysPresent(field, counts))
+        .map(([name]) => name)
+        .toSorted()
+    : [];
   // The slug of a user is derived from their name.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
   const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));

@@ -1,5 +1,6 @@
 import type { PlaceSchema, TypedSite } from '../place-schema.ts';
 import type { DescribedObjects, Observations } from '../observations/observations.ts';
+import { hashOf, itemOf } from './distinct-facts.ts';
 import { type SampleContext, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 import type { SampledResponse } from './sampled-response.ts';
@@ -11,14 +12,14 @@ type Members = Readonly<Record<string, unknown>>;
 export function sampleBody(
   all: Observations,
   placeSchema: PlaceSchema,
-  { status, json }: SampledResponse,
+  { status, json, request }: SampledResponse,
   context: SampleContext,
 ): void {
   if (!isOtherEnvelope(placeSchema, json, context.complete))
-    return sampleValue(all, { placeSchema, name: '' }, json, context);
+    return sampleValue(all, { placeSchema, name: '', item: hashOf(request) }, json, context);
   // A body that contains an error is treated as an error, even if the status is a success.
   if (context.complete && status < 300 && !isError(json))
-    addValue(shapeAt(all.envelopes, placeSchema.written.path, context), json, context);
+    addAt(all.envelopes, placeSchema.written.path, json, hashOf(request), context);
 }
 
 const isError = (json: unknown) =>
@@ -28,38 +29,63 @@ interface Position {
   readonly placeSchema: PlaceSchema;
   /** The name of the field. Array elements have the name of their array. */
   readonly name: string;
+  /** The item to which the value belongs. */
+  readonly item: number;
 }
 
 function sampleValue(all: Observations, position: Position, value: unknown, context: SampleContext): void {
   const { placeSchema, name } = position;
-  if (placeSchema.open) return addValue(shapeAt(all.open, openPath(placeSchema), context), value, context);
+  const item = hasTrustedId(placeSchema, value) ? itemOf(value, position.item) : position.item;
+  if (placeSchema.open) return addAt(all.open, openPath(placeSchema), value, item, context);
   if (placeSchema.personal && typeof value === 'string') context.remember(value);
   const mistyped = mistypedPlaces(placeSchema, value);
-  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, context), value, context);
+  for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
   if (typeof value === 'string' && hasVocabulary(placeSchema, name))
-    addWord(all.vocabularies, placeSchema, value, context);
+    addWord(all.vocabularies, placeSchema, value, item, context);
   if (Array.isArray(value)) {
     const items = placeSchema.items();
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
-    for (const element of elements as readonly unknown[])
-      sampleValue(all, { placeSchema: items, name }, element, context);
-  } else if (typeof value === 'object' && value !== null) sampleMembers(all, placeSchema, value as Members, context);
+    (elements as readonly unknown[]).forEach((element, index) => {
+      // A word describes the item that contains the array, regardless of the order of the words.
+      const owner = typeof element === 'string' ? item : hashOf(String(index), item);
+      sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
+    });
+  } else if (typeof value === 'object' && value !== null)
+    sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-function sampleMembers(all: Observations, placeSchema: PlaceSchema, value: Members, context: SampleContext): void {
+/** Returns false if the id has another type than documented. Such an id may be the same for many items. */
+function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
+  const id = placeSchema.member('id');
+  return id === undefined || mistypedPlaces(id, (value as Members)['id']).length === 0;
+}
+
+function sampleMembers(
+  all: Observations,
+  placeSchema: PlaceSchema,
+  value: Members,
+  item: number,
+  context: SampleContext,
+): void {
   const described = describedAt(all, placeSchema.owner.path);
-  if (context.complete) {
-    countObject(described.objects, context);
+  const at = { place: hashOf(placeSchema.owner.path), item };
+  const isNew = context.complete && countObject(described.objects, value, at, context);
+  if (context.complete)
     for (const { path, name } of placeSchema.required)
-      if (!Object.hasOwn(value, name)) addValue(shapeAt(described.missing, `${path} ${name}`, context), null, context);
-  }
+      if (!Object.hasOwn(value, name)) addAt(described.missing, `${path} ${name}`, null, item, context);
   for (const [name, member] of Object.entries(value)) {
     const known = placeSchema.member(name);
-    if (known !== undefined) sampleValue(all, { placeSchema: known, name }, member, context);
-    else if (placeSchema.describesMembers) addMember(described.objects, name, member, context, 0);
+    if (known !== undefined) sampleValue(all, { placeSchema: known, name, item }, member, context);
+    else if (placeSchema.describesMembers) addMember(described.objects, name, member, { at, isNew, depth: 0 }, context);
   }
+}
+
+/** Adds a value to the shape at a path of the contract. */
+function addAt(places: Map<string, Shape>, path: string, value: unknown, item: number, context: SampleContext): void {
+  addValue(shapeAt(places, path, context), value, { place: hashOf(path), item }, context);
 }
 
 /** Returns the path for observations about an open place. Many places share a component without a type. */

@@ -1,9 +1,11 @@
+import { type DistinctFacts, hashOf } from './distinct-facts.ts';
 import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares the responses to the same request with and without `wrap` and `v1`. */
 interface SwitchComparison {
-  add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number): void;
+  /** Adds a response. The comparison of the same request counts only once for each result. */
+  add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 
 /** The maximum number of requests whose response structures are stored for comparison. */
@@ -19,18 +21,22 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
     shapes.set(key, shape);
   };
   return {
-    add: (counts, { operation, status, wrap, v1, request, json }, now) => {
+    add: (counts, { operation, status, wrap, v1, request, json }, now, isNew) => {
       const switches = [wrap && 'wrap', v1 && 'v1'].filter((name) => typeof name === 'string');
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const [only, second] = switches;
+      const compare = (name: string, same: boolean) => {
+        const where = { place: hashOf(`${name} ${operation}`), item: hashOf(request) };
+        if (isNew(`switch ${same}`, where)) count(counts, `${name} ${operation}`, same, now);
+      };
       // If a request has both switches, the effect of each one is unknown.
       if (second !== undefined) return;
       if (only === undefined) {
         for (const name of ['wrap', 'v1']) {
           const other = shapes.get(`${name} ${request}`);
-          if (other !== undefined) compare(counts, `${name} ${operation}`, other === shape, now);
+          if (other !== undefined) compare(name, other === shape);
           shapes.delete(`${name} ${request}`);
         }
         store(` ${request}`, shape);
@@ -38,12 +44,12 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       }
       const plain = shapes.get(` ${request}`);
       if (plain === undefined) store(`${only} ${request}`, shape);
-      else compare(counts, `${only} ${operation}`, plain === shape, now);
+      else compare(only, plain === shape);
     },
   };
 }
 
-function compare(counts: Map<string, SwitchCounts>, key: string, same: boolean, now: number): void {
+function count(counts: Map<string, SwitchCounts>, key: string, same: boolean, now: number): void {
   const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
   place[same ? 'same' : 'different'] += 1;
   place.lastSeenAt = now;

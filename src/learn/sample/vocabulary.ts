@@ -1,3 +1,4 @@
+import { hashOf } from './distinct-facts.ts';
 import type { SampleContext } from '../shape/add-value.ts';
 import { isWord } from '../../privacy/client-text.ts';
 import type { PlaceSchema } from '../place-schema.ts';
@@ -28,27 +29,33 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
   return sites.find(({ schema }) => schema.enum !== undefined)?.path ?? written.path;
 }
 
-/** Counts a word. A value that is not a plain word is counted but not stored. */
+/**
+ * Counts a word, once for each `item`. A value that is not a plain word is counted but not stored. Items that were
+ * counted before say nothing about whether there are other words.
+ */
 export function addWord(
   places: Map<string, Vocabulary>,
   placeSchema: PlaceSchema,
   text: string,
+  item: number,
   context: SampleContext,
 ): void {
   const path = vocabularyPath(placeSchema);
   const place = places.get(path) ?? emptyVocabulary();
   places.set(path, place);
-  place.seen += 1;
-  place.quiet += 1;
   place.firstSeenAt ||= context.now;
   place.lastSeenAt = context.now;
+  const known = place.words.get(text);
+  const isOther = known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || context.isPersonal(text));
+  if (!context.isNew(isOther ? 'other' : `word ${text}`, { place: hashOf(path), item })) return;
+  place.seen += 1;
+  place.quiet += 1;
   if (place.mark !== context.responseNumber) {
     place.answers += 1;
     place.quietAnswers += 1;
   }
   place.mark = context.responseNumber;
-  const known = place.words.get(text);
-  if (known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || context.isPersonal(text))) {
+  if (isOther) {
     place.other += 1;
     return;
   }

@@ -1,10 +1,11 @@
 import { isFieldName } from '../../privacy/client-text.ts';
+import { below, type DistinctFacts, hashOf, itemOf, type Whereabouts } from '../sample/distinct-facts.ts';
 import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
 
 /** The context in which values are added to shapes. */
-export interface SampleContext {
+export interface SampleContext extends DistinctFacts {
   /** The number of this response. It ensures that each place counts the response only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields. Missing fields are then ignored. */
@@ -26,67 +27,126 @@ const INT32 = 2 ** 31;
 const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
-/** Adds one value to the shape of its place. */
-export function addValue(shape: Shape, value: unknown, context: SampleContext, depth = 0): void {
-  shape.seen += 1;
+/**
+ * Adds one value to the shape of its place. A value of the same kind is counted only once for each item, however often
+ * the item is returned.
+ */
+export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
-  if (shape.mark !== context.responseNumber) {
+  const at = { place: where.place, item: itemOf(value, where.item) };
+  if (context.isNew(factOf(value), at)) {
+    shape.seen += 1;
+    if (shape.mark !== context.responseNumber) shape.answers += 1;
     shape.mark = context.responseNumber;
-    shape.answers += 1;
+    countKind(shape, value);
   }
-  if (value === null) shape.nulls += 1;
-  else if (typeof value === 'boolean') shape.booleans += 1;
-  else if (typeof value === 'number') addNumber(shape, value);
-  else if (typeof value === 'string') addText(shape, value);
-  else if (Array.isArray(value)) addArray(shape, value, context, depth);
-  else if (typeof value === 'object') addObject(shape, value as Readonly<Record<string, unknown>>, context, depth);
+  if (Array.isArray(value)) addElements(shape, value, at, context, depth);
+  else if (typeof value === 'object' && value !== null)
+    addObject((shape.objects ??= emptyObjects()), value as Readonly<Record<string, unknown>>, at, context, depth);
 }
 
-function addNumber(shape: Shape, value: number): void {
-  // Larger numbers do not fit in 64-bit integers, so a contract cannot describe them as integers.
-  if (!Number.isInteger(value) || Math.abs(value) > 2 ** 63) {
+/** Returns everything that {@link countKind} counts about a value, as a text. */
+function factOf(value: unknown): string {
+  if (typeof value === 'string') return `text ${textForm(value)}`;
+  if (typeof value !== 'number') return kindOf(value);
+  const { wide, negative, instant } = rangesOf(value);
+  return isInteger(value) ? `integer ${wide} ${negative} ${instant}` : 'fraction';
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function countKind(shape: Shape, value: unknown): void {
+  if (value === null) shape.nulls += 1;
+  else if (typeof value === 'boolean') shape.booleans += 1;
+  else if (typeof value === 'number') countNumber(shape, value);
+  else if (typeof value === 'string') countText(shape, value);
+  else if (Array.isArray(value)) (shape.arrays ??= { seen: 0, items: emptyShape() }).seen += 1;
+}
+
+// Larger numbers do not fit in 64-bit integers, so a contract cannot describe them as integers.
+const isInteger = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
+
+const rangesOf = (value: number) => ({
+  wide: value >= INT32 || value < -INT32,
+  negative: value < 0,
+  instant: value >= EARLIEST && value < LATEST,
+});
+
+function countNumber(shape: Shape, value: number): void {
+  if (!isInteger(value)) {
     shape.fractions += 1;
     return;
   }
   const counts = (shape.integers ??= { seen: 0, wide: 0, negative: 0, instants: 0 });
+  const { wide, negative, instant } = rangesOf(value);
   counts.seen += 1;
-  if (value >= INT32 || value < -INT32) counts.wide += 1;
-  if (value < 0) counts.negative += 1;
-  if (value >= EARLIEST && value < LATEST) counts.instants += 1;
+  if (wide) counts.wide += 1;
+  if (negative) counts.negative += 1;
+  if (instant) counts.instants += 1;
 }
 
-function addText(shape: Shape, value: string): void {
+function countText(shape: Shape, value: string): void {
   const counts = (shape.texts ??= { seen: 0, forms: {} });
   counts.seen += 1;
   const form = textForm(value);
   counts.forms[form] = (counts.forms[form] ?? 0) + 1;
 }
 
-function addArray(shape: Shape, value: readonly unknown[], context: SampleContext, depth: number): void {
-  const counts = (shape.arrays ??= { seen: 0, items: emptyShape() });
-  counts.seen += 1;
-  if (depth >= SHAPE_LIMITS.depth || value.length > SHAPE_LIMITS.elements) counts.items.cut = true;
-  if (counts.items.cut) return;
-  for (const element of value) addValue(counts.items, element, context, depth + 1);
-}
-
-function addObject(
+function addElements(
   shape: Shape,
-  value: Readonly<Record<string, unknown>>,
+  value: readonly unknown[],
+  at: Whereabouts,
   context: SampleContext,
   depth: number,
 ): void {
-  const counts = (shape.objects ??= emptyObjects());
-  if (context.complete) countObject(counts, context);
-  for (const [name, member] of Object.entries(value)) addMember(counts, name, member, context, depth);
+  const { items } = (shape.arrays ??= { seen: 0, items: emptyShape() });
+  if (depth >= SHAPE_LIMITS.depth || value.length > SHAPE_LIMITS.elements) items.cut = true;
+  if (items.cut) return;
+  const { place, item } = below(at, '[]');
+  value.forEach((element, index) =>
+    addValue(items, element, { place, item: hashOf(String(index), item) }, context, depth + 1),
+  );
 }
 
-/** Counts one complete object. */
-export function countObject(counts: ObjectCounts, { responseNumber }: SampleContext): void {
+function addObject(
+  counts: ObjectCounts,
+  value: Readonly<Record<string, unknown>>,
+  at: Whereabouts,
+  context: SampleContext,
+  depth: number,
+): void {
+  const isNew = context.complete && countObject(counts, value, at, context);
+  for (const [name, member] of Object.entries(value)) addMember(counts, name, member, { at, isNew, depth }, context);
+}
+
+/** Counts a complete object unless it was counted before. Returns whether it is new. */
+export function countObject(
+  counts: ObjectCounts,
+  value: Readonly<Record<string, unknown>>,
+  at: Whereabouts,
+  { responseNumber, isNew }: SampleContext,
+): boolean {
+  if (!isNew('complete', at)) {
+    // The object was counted with different members.
+    for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
+    return false;
+  }
   counts.seen += 1;
   if (counts.mark !== responseNumber) counts.answers += 1;
   counts.mark = responseNumber;
+  return true;
+}
+
+/** The object that contains a member. */
+interface Holder {
+  readonly at: Whereabouts;
+  /** True if the object is complete and was not counted before. */
+  readonly isNew: boolean;
+  readonly depth: number;
 }
 
 /** Adds one member of an object. Its name is not stored if it may be personal. */
@@ -94,40 +154,39 @@ export function addMember(
   counts: ObjectCounts,
   name: string,
   value: unknown,
+  { at, isNew, depth }: Holder,
   context: SampleContext,
-  depth: number,
 ): void {
   if (typeof value === 'string' && personalName(name) !== undefined) context.remember(value);
   const known = counts.fields.get(name);
-  if (known === undefined && (counts.map || !isFieldName(name) || context.isPersonal(name))) {
-    counts.nameless += 1;
-    return addBelow((counts.rest ??= emptyShape()), value, context, depth);
-  }
+  const addNameless = () => {
+    const { place, item } = below(at, '*');
+    const key = { place, item: hashOf(name, item) };
+    if (context.isNew('key', key)) counts.nameless += 1;
+    addBelow((counts.rest ??= emptyShape()), value, key, context, depth);
+  };
+  if (known === undefined && (counts.map || !isFieldName(name) || context.isPersonal(name))) return addNameless();
   if (known !== undefined) {
-    if (context.complete) known.present += 1;
-    return addBelow(known.shape, value, context, depth);
+    if (isNew) known.present += 1;
+    return addBelow(known.shape, value, below(at, name), context, depth);
   }
   if (counts.fields.size >= SHAPE_LIMITS.names) {
     counts.map = true;
-    counts.nameless += 1;
-    return addBelow((counts.rest ??= emptyShape()), value, context, depth);
+    return addNameless();
   }
   if (context.budget.left <= 0) {
     context.budget.dropped += 1;
     return;
   }
   context.budget.left -= 1;
-  const field = { present: context.complete ? 1 : 0, shape: emptyShape() };
+  const field = { present: isNew ? 1 : 0, optional: false, shape: emptyShape() };
   counts.fields.set(name, field);
-  addBelow(field.shape, value, context, depth);
+  addBelow(field.shape, value, below(at, name), context, depth);
 }
 
-function addBelow(shape: Shape, value: unknown, context: SampleContext, depth: number): void {
+function addBelow(shape: Shape, value: unknown, at: Whereabouts, context: SampleContext, depth: number): void {
   const nests = typeof value === 'object' && value !== null;
   if (nests && depth + 1 >= SHAPE_LIMITS.depth) shape.cut = true;
-  if (shape.cut) {
-    shape.seen += 1;
-    return;
-  }
-  addValue(shape, value, context, depth + 1);
+  if (!shape.cut) addValue(shape, value, at, context, depth + 1);
+  else if (context.isNew('cut', at)) shape.seen += 1;
 }

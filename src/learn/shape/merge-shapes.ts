@@ -46,9 +46,10 @@ function addObjects(into: ObjectCounts, from: ObjectCounts): void {
   into.map ||= from.map;
   if (from.rest !== undefined) addShape((into.rest ??= emptyShape()), from.rest);
   if (from.rare !== undefined) addShape((into.rare ??= emptyShape()), from.rare);
-  for (const [name, { present, shape }] of from.fields) {
-    const field: FieldShape = into.fields.get(name) ?? { present: 0, shape: emptyShape() };
+  for (const [name, { present, optional, shape }] of from.fields) {
+    const field: FieldShape = into.fields.get(name) ?? { present: 0, optional: false, shape: emptyShape() };
     field.present += present;
+    field.optional ||= optional;
     addShape(field.shape, shape);
     into.fields.set(name, field);
   }

@@ -55,7 +55,7 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
       redacted.nameless += field.shape.seen;
       redacted.rest = mergeShapes(redacted.rest, shape);
     } else if (field.shape.answers < options.minResponses) redacted.rare = mergeShapes(redacted.rare, shape);
-    else redacted.fields.set(name, { present: field.present, shape });
+    else redacted.fields.set(name, { ...field, shape });
   }
   return redacted;
 }

@@ -4,6 +4,8 @@ import type { TextForm } from './text-form.ts';
 export interface FieldShape {
   /** The number of complete objects with the member. Responses whose fields the caller selected do not count. */
   present: number;
+  /** True if an object that was counted with the member was later returned without it. */
+  optional: boolean;
   readonly shape: Shape;
 }
 
@@ -11,6 +13,11 @@ export interface FieldShape {
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
+}
+
+/** Returns whether every complete object had the member. */
+export function isAlwaysPresent({ present, optional }: FieldShape, { seen }: ObjectCounts): boolean {
+  return present === seen && !optional;
 }
 
 /** The integers at a place. */
@@ -31,7 +38,7 @@ interface ArrayCounts {
 
 /** The objects at a place. */
 export interface ObjectCounts {
-  /** The number of complete objects. */
+  /** The number of distinct complete objects. */
   seen: number;
   /** The number of distinct responses with such objects. */
   answers: number;
@@ -50,8 +57,9 @@ export interface ObjectCounts {
 
 /** The values at one place in responses: types, counts and forms, but never the values themselves. */
 export interface Shape {
+  /** The number of values of distinct items. */
   seen: number;
-  /** The number of distinct responses. */
+  /** The number of responses with values that were not counted before. */
   answers: number;
   /** The number of the response that was counted last, so that each response counts once. */
   mark: number;

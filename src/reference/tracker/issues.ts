@@ -5,8 +5,11 @@ export interface IssueFile {
   readonly bytes: Uint8Array;
 }
 
-/** The only issue of the embedded tracker. */
-export const KNOWN_ISSUE = { id: '10001', key: 'QA-1' } as const;
+/** The issues of the embedded tracker: `QA-1` to `QA-4`. */
+export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string }[] = [1, 2, 3, 4].map((number) => ({
+  id: String(10_000 + number),
+  key: `QA-${number}`,
+}));
 
 // Attachments are stored in memory. If there are more than this number, the oldest is removed.
 const MAX_FILES = 1000;
@@ -40,14 +43,11 @@ export function createIssues(url: () => string, clock: () => number): Issues {
   const files = new Map<string, IssueFile>();
   let nextId = 10_100;
   return {
-    find: (idOrKey) =>
-      idOrKey === KNOWN_ISSUE.id || idOrKey === KNOWN_ISSUE.key
-        ? {
-            ...KNOWN_ISSUE,
-            self: `${url()}/rest/api/2/issue/${KNOWN_ISSUE.id}`,
-            fields: { summary: 'From the community' },
-          }
-        : undefined,
+    find: (idOrKey) => {
+      const issue = KNOWN_ISSUES.find(({ id, key }) => idOrKey === id || idOrKey === key);
+      if (issue === undefined) return undefined;
+      return { ...issue, self: `${url()}/rest/api/2/issue/${issue.id}`, fields: { summary: 'From the community' } };
+    },
     attach: (file) => {
       const id = String(nextId++);
       files.set(id, file);

@@ -4,7 +4,7 @@ import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import type { AttachmentRow } from '../store/sql.ts';
-import { KNOWN_ISSUE } from '../tracker/issues.ts';
+import { KNOWN_ISSUES } from '../tracker/issues.ts';
 import { findTicket } from '../tracker/send-attachments.ts';
 
 async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyResponse> {
@@ -17,15 +17,16 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
-/** Looks up the issue id that the attachment copy requires. All nodes belong to the tracker's only issue. */
+/** Looks up the issue id that the attachment copy requires. The nodes are distributed over the tracker's issues. */
 export const ticketRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
     path: '/services/v2/issuetracker/node/:nodeId/ticket.json',
     respond: ({ caller, param }, { sql, trackerUrl }) => {
       requireCredential(caller);
-      findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
-      return ticketResponse(trackerUrl, KNOWN_ISSUE.id);
+      const id = readPathId(param('nodeId'), 'node id');
+      findNode(sql, id, caller);
+      return ticketResponse(trackerUrl, KNOWN_ISSUES[Number(id) % KNOWN_ISSUES.length]?.id ?? '');
     },
   },
   {

@@ -92,8 +92,8 @@ describe('portico learn --against the reference server', async () => {
     expect(relation?.required).toEqual(names);
     expect(Object.keys(relation?.properties ?? {}).toSorted()).toEqual(names);
     expect(relation?.properties['followed']).toEqual({
+      // Too few distinct nodes are followed to call their fields required.
       type: 'object',
-      required: ['id', 'type'],
       properties: { id: { type: 'integer', format: 'int64' }, type: { type: 'string' } },
     });
     const follower = relation?.properties['follower'];
@@ -138,7 +138,9 @@ describe('portico learn --against the reference server', async () => {
 
   it('reports the values of enumerations, and paths that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
-    expect(ran.out).toMatch(/Node\.type: is one of answer, comment,/);
+    expect(ran.out).toMatch(/ActionNode\.type: was also answer, comment,/);
+    // The walk receives the same nodes many times, which does not prove that there are no other types.
+    expect(ran.out).not.toMatch(/Node\.type: is one of/);
     expect(ran.out).toMatch(
       /GET \/services\/v2\/question\/\{id\}\.json: returns 200 \(3\).*\n.*no change to the contract/,
     );

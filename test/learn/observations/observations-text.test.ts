@@ -13,8 +13,9 @@ const filled = () => {
       attachments: [{ size: at, name: 'x', nested: { deep: [1.5, null, 'x'] } }],
       nodeStates: ['closed'],
     };
-    one.sampleResponse(response(page(items), { pageSize: 15 }));
-    one.sampleResponse(response(page(items), { wrap: true }));
+    const request = `/services/v2/question.json?page=${at}`;
+    one.sampleResponse(response(page(items), { request, pageSize: 15 }));
+    one.sampleResponse(response(page(items), { request, wrap: true }));
     one.samplePath({ method: 'GET', path: `/services/v2/question/${at}.json`, status: 200, json: { id: at } });
   }
   return one;

@@ -45,6 +45,8 @@ const item = fc.record(
       username: fc.constantFrom('quentinplanted', 'zed.secretive'),
       reputation: fc.nat(),
     }),
+    // Some items are returned repeatedly, with other members each time.
+    id: fc.nat(60),
     byUser: fc.constantFrom({ quentinplanted: 1 }, { quentinplanted: 2, 'zed.secretive': 3 }),
   },
   { requiredKeys: [], noNullPrototype: true },

@@ -27,8 +27,8 @@ describe('the names of undocumented fields', () => {
 
   it('are not shown if a person has that name, even if that becomes known only later', () => {
     const one = learner();
-    for (const _ of times(5, () => 0))
-      one.sampleResponse(response(page({ score: 1, seenBy: { quentinHolm: 1, id: 7 } })));
+    for (const id of times(5, (at) => at))
+      one.sampleResponse(response(page({ score: 1, seenBy: { quentinHolm: 1, id } })));
     expect(learnedBy(one).overlay).toContain('quentinHolm');
     one.sampleResponse(response(page({ author: { id: 1, username: 'quentinHolm', reputation: 3 } })));
     const { file, overlay } = learnedBy(one);

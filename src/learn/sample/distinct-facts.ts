@@ -1,0 +1,68 @@
+/** The place of a value and the item to which the value belongs, both as hashes. */
+export interface Whereabouts {
+  readonly place: number;
+  readonly item: number;
+}
+
+/** Remembers which facts were already recorded, so that repeated responses and objects are not counted again. */
+export interface DistinctFacts {
+  /** Returns true if the fact about an item is new at this place, and remembers the fact. */
+  readonly isNew: (fact: string, where: Whereabouts) => boolean;
+}
+
+/** The number of bits in each generation: 128 KiB. */
+const BITS = 2 ** 20;
+
+/** The number of facts after which a new generation begins. At most this share of new facts is mistaken for old. */
+const FULL = BITS / 4;
+
+/**
+ * Creates an empty memory of constant size. Facts are stored as single bits, so a new fact is sometimes mistaken for a
+ * known one, which makes the counts too low but never too high. When the bits of one generation are used up, the
+ * generation before it is forgotten.
+ */
+export function createDistinctFacts(): DistinctFacts {
+  let current = new Uint32Array(BITS / 32);
+  let previous = new Uint32Array(BITS / 32);
+  let facts = 0;
+  return {
+    isNew: (fact, { place, item }) => {
+      const at = hashOf(fact, Math.imul(place, 31) ^ item) % BITS;
+      const [word, bit] = [at >>> 5, 1 << (at & 31)];
+      if ((current[word] ?? 0) & bit) return false;
+      const isKnown = ((previous[word] ?? 0) & bit) !== 0;
+      current[word] = (current[word] ?? 0) | bit;
+      facts += 1;
+      if (facts >= FULL) {
+        [current, previous] = [previous.fill(0), current];
+        facts = 0;
+      }
+      return !isKnown;
+    },
+  };
+}
+
+/** Returns a 32-bit hash of a text (FNV-1a), starting with another hash. */
+export function hashOf(text: string, start = 0): number {
+  let hash = start ^ 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  // FNV-1a distributes the last characters badly, so the bits are mixed again.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/** Returns the place of a member or of the elements of an array. */
+export function below({ place, item }: Whereabouts, name: string): Whereabouts {
+  return { place: hashOf(name, place), item };
+}
+
+/**
+ * Returns the item that a value describes. An object with an id is an item, wherever it occurs. Any other value belongs
+ * to the item that contains it.
+ */
+export function itemOf(value: unknown, container: number): number {
+  if (typeof value !== 'object' || value === null) return container;
+  const { id, type } = value as { readonly id?: unknown; readonly type?: unknown };
+  if (typeof id !== 'number' && typeof id !== 'string') return container;
+  return hashOf(typeof type === 'string' ? `${id} ${type}` : String(id));
+}
