@@ -26,7 +26,7 @@ describe('a learner', () => {
     once.sampleResponse(response(page(...items), { request, pageSize: 25 }));
     times(1000, (at) => {
       // The first half of the responses are equal; later, a counter changes and the items are in another order.
-      const counted = at < 500 ? items : items.map((item) => ({ ...item, viewCount: at })).toReversed();
+      const counted = at < 500 ? items : items.map((item) => Object.assign({ viewCount: at }, item)).toReversed();
       polled.sampleResponse(response(page(...counted), { request, pageSize: 25 }));
     });
     const confidences = (one: ReturnType<typeof learner>) =>

@@ -26,7 +26,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
       requireCredential(caller);
       const id = readPathId(param('nodeId'), 'node id');
       findNode(sql, id, caller);
-      return ticketResponse(trackerUrl, KNOWN_ISSUES[Number(id) % KNOWN_ISSUES.length]?.id ?? '');
+      return ticketResponse(trackerUrl, KNOWN_ISSUES[id % KNOWN_ISSUES.length]?.id ?? '');
     },
   },
   {
