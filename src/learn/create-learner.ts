@@ -3,7 +3,7 @@ import { addValue, type SampleContext } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
 import { compilePlaceSchemas } from './place-schema.ts';
 import type { SampledPath, SampledResponse } from './sample/sampled-response.ts';
-import { createDistinctFacts, hashOf } from './sample/distinct-facts.ts';
+import { createDistinctFacts, hashOf } from './shape/distinct-facts.ts';
 import { sampleBody } from './sample/sample-body.ts';
 import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';

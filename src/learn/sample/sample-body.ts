@@ -1,6 +1,6 @@
 import type { PlaceSchema, TypedSite } from '../place-schema.ts';
 import type { DescribedObjects, Observations } from '../observations/observations.ts';
-import { hashOf, itemOf } from './distinct-facts.ts';
+import { hashOf, itemOf } from '../shape/distinct-facts.ts';
 import { type SampleContext, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 import type { SampledResponse } from './sampled-response.ts';

@@ -1,4 +1,4 @@
-import { type DistinctFacts, hashOf } from './distinct-facts.ts';
+import { type DistinctFacts, hashOf } from '../shape/distinct-facts.ts';
 import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 

@@ -1,4 +1,4 @@
-import { hashOf } from './distinct-facts.ts';
+import { hashOf } from '../shape/distinct-facts.ts';
 import type { SampleContext } from '../shape/add-value.ts';
 import { isWord } from '../../privacy/client-text.ts';
 import type { PlaceSchema } from '../place-schema.ts';

@@ -1,5 +1,5 @@
 import { isFieldName } from '../../privacy/client-text.ts';
-import { below, type DistinctFacts, hashOf, itemOf, type Whereabouts } from '../sample/distinct-facts.ts';
+import { below, type DistinctFacts, hashOf, itemOf, type Whereabouts } from './distinct-facts.ts';
 import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
