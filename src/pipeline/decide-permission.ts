@@ -111,6 +111,16 @@ export function traceDecision(
   if (decision.verdict === 'denied') trace.violations.push(denied(decision.missing[0] ?? ''));
 }
 
+/** Returns whether only the upstream's response will show if the credential is valid, as in `observe` mode. */
+export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
+  return authentication?.reason === 'verification_pending';
+}
+
+/** Returns whether the upstream responded and did not refuse the credential. A missing permission is not such a refusal. */
+export function hasAcceptedCredential({ upstream }: Pick<Trace, 'upstream'>): boolean {
+  return upstream?.status !== undefined && (upstream.status !== 401 || upstream.denied === true);
+}
+
 function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['permissions']> {
   if (decision.verdict === 'allowed') return { level, outcome: 'passed', decision };
   if (decision.verdict === 'denied') return { level, outcome: level === 'enforce' ? 'refused' : 'reported', decision };

@@ -5,6 +5,7 @@ import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/authenticator.ts';
+import { hasAcceptedCredential, isAwaitingResponse } from './decide-permission.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
@@ -105,7 +106,10 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   if (failure !== undefined) trace.cause ??= failure;
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
-  const grants = gateway.grantsOf(principal, plan.checks.permissions);
+  const level = plan.checks.permissions;
+  // In transparent mode, the upstream's response shows whether the caller is who the credential says.
+  const isClaim = plan.transparent && level !== 'enforce' && isAwaitingResponse(trace);
+  const grants = gateway.grantsOf(isClaim ? { ...principal, kind: 'verified' } : principal, level);
   const { delegated } = grants;
   const setting = delegated ? 'caller' : (plan.cache?.audience ?? 'caller');
   const audience = audienceOf(setting, principal, grants.key, gateway.guard.isDemoted(plan.operation.id));
@@ -126,8 +130,8 @@ function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolea
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
-  if (authentication?.reason !== 'verification_pending') return;
-  const refused = upstream?.status === 401 && upstream.denied !== true;
+  if (authentication === undefined || !isAwaitingResponse(trace)) return;
+  const refused = upstream?.status !== undefined && !hasAcceptedCredential(trace);
   const reason = upstream?.status === undefined ? 'no response' : 'decided by the response';
   trace.authentication = { ...authentication, outcome: refused ? 'reported' : 'skipped', reason };
 }

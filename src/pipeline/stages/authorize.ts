@@ -1,11 +1,18 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
+import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/requirement.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
-import { type Decide, permissionMismatch, traceDecision } from '../decide-permission.ts';
+import {
+  type Decide,
+  hasAcceptedCredential,
+  isAwaitingResponse,
+  permissionMismatch,
+  traceDecision,
+} from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
@@ -25,13 +32,16 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
-          traceDecision(exchange.trace, level, decision);
+          // In transparent mode, the decision is about the name in the credential, which the response proves later.
+          const isClaim = planned.transparent && level !== 'enforce' && isAwaitingResponse(exchange.trace);
+          traceDecision(exchange.trace, level, isClaim ? UNKNOWN_CALLER : decision);
           if (decision.verdict === 'denied' && level === 'enforce')
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
           // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
-          return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
+          if (!(reply instanceof Promise)) return reply;
+          return compared(operation, exchange, decision, isClaim ? judgedBy(exchange, level, decision, reply) : reply);
         };
         return (exchange) => {
           const decision = decide(planned, exchange);
@@ -42,6 +52,20 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       };
     },
   };
+}
+
+const UNKNOWN_CALLER: Decision = { verdict: 'delegated', because: 'unmapped' };
+
+/** Records the decision about a caller when the response has shown that the credential is valid. */
+async function judgedBy(
+  { trace }: Exchange,
+  level: CheckLevel,
+  decision: Decision,
+  pending: Promise<Reply>,
+): Promise<Reply> {
+  const reply = await pending;
+  if (hasAcceptedCredential(trace)) traceDecision(trace, level, decision);
+  return reply;
 }
 
 /** Descriptions of missing requirements that are not permissions. They are sent to the caller. */
