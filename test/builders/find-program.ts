@@ -14,9 +14,10 @@ interface SystemProgram {
 const PROGRAMS = {
   promtool: { commands: ['promtool'], variable: 'PORTICO_PROMTOOL', debianPackage: 'prometheus' },
   chromium: {
-    commands: ['chromium', 'chromium-browser', 'google-chrome'],
+    // The headless shell runs the same engine with about half the CPU time of the full browser.
+    commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     variable: 'PORTICO_CHROMIUM',
-    debianPackage: 'chromium',
+    debianPackage: 'chromium-headless-shell',
   },
 } as const satisfies Record<string, SystemProgram>;
 
