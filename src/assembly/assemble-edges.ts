@@ -51,6 +51,8 @@ export function assembleEdges(
   metrics.watch({ ready: () => state.readiness().ready });
   const { clock } = parts;
   const publicOrigin = publicOriginOf(settings.publicOrigin);
+  const { operations } = start.contract;
+  const withErrorMessage = new Set(operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
   const publicServices: PublicServices = {
     gateway,
     arrival: {
@@ -61,6 +63,7 @@ export function assembleEdges(
       clock,
     },
     errorsFor: settings.errorsFor,
+    hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,

@@ -56,6 +56,7 @@ export interface ResponseObject {
   readonly content: ContentObject;
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
+  readonly 'x-documented-causes'?: readonly string[];
   /** Set if the document also allows a response without a body. */
   readonly 'x-may-be-empty'?: true;
 }

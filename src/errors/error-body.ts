@@ -1,4 +1,4 @@
-import { ERRORS } from './catalogue.ts';
+import { type ErrorCode, ERRORS } from './catalogue.ts';
 import type { GatewayError } from './gateway-error.ts';
 
 /** The media type and the bytes of an error reply. */
@@ -7,12 +7,26 @@ interface ErrorBody {
   readonly body: Buffer;
 }
 
-/** The format of an error reply: RFC 9457, Portico's own format, or the legacy server's `{error}`. */
-export type ErrorForm = 'problem' | 'normalized' | 'legacy';
+/**
+ * The format of an error reply: RFC 9457, Portico's own format, or one of the legacy server's two formats, `{error}` and
+ * `{errors: {message}}`.
+ */
+export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
+
+/**
+ * The end of the message of a denial in the format `{errors: {message}}`. The legacy server documents the line break and
+ * the suggestion.
+ */
+const OTHER_USER = '<br>Please log in as another user.';
+const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);
 
 /** Formats an error in the given form as the body of a reply (rules, 8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm): ErrorBody {
   if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
+  if (form === 'legacy-message') {
+    const message = DENIALS.has(error.code) ? error.message + OTHER_USER : error.message;
+    return json('application/json; charset=utf-8', { errors: { message } });
+  }
   const facts = { code: error.code, status: error.status, requestId, details: error.details };
   if (form === 'normalized') return json('application/json; charset=utf-8', { error: error.message, ...facts });
   return json('application/problem+json; charset=utf-8', {

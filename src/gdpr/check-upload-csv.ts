@@ -29,6 +29,8 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const found = createErrorList(maxErrors);
   let columns = 0;
   let row = 0;
+  /** The number of rows below the header that are not empty. */
+  let filled = 0;
 
   const onRecord = (cells: string[]) => {
     row += 1;
@@ -36,9 +38,13 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
       columns = cells.length;
       const error = headerError(cells);
       if (error) found.add('enum', row, error.message, error.suggestion);
-    } else if (row > maxRows + 1) {
+      return null;
+    }
+    const isEmpty = cells.every((cell) => cell.trim() === '');
+    if (!isEmpty) filled += 1;
+    if (row > maxRows + 1) {
       found.add('bounds', undefined, `the upload has more than ${maxRows} rows below its header`);
-    } else if (cells.every((cell) => cell.trim() === '')) {
+    } else if (isEmpty) {
       found.add('missing', row, 'all cells of the row are empty');
     } else if (cells.length !== columns) {
       found.add('format', row, `the row has ${cells.length < columns ? 'fewer' : 'more'} cells than the header`);
@@ -47,7 +53,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   };
 
   try {
-    parse(content, {
+    parse(withoutBlankEnd(content), {
       bom: true,
       // Both line endings are listed, because csv-parse would otherwise accept only the kind that it finds first.
       record_delimiter: ['\r\n', '\n'],
@@ -63,7 +69,16 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
     // The parser's own message is not used, because it quotes the cell.
     found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
   }
-  return { violations: found.violations, details: found.details, rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
+  return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
+}
+
+/** Returns a text without the blank lines at its end, which do not count as rows. */
+function withoutBlankEnd(content: string): string {
+  let end = content.length;
+  while (end > 0 && (content[end - 1] === '\n' || content[end - 1] === '\r')) end -= 1;
+  if (end === 0) return '';
+  const lineEnd = content.indexOf('\n', end);
+  return lineEnd === -1 ? content : content.slice(0, lineEnd + 1);
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -81,12 +96,18 @@ const KEYWORDS = {
   bounds: 'gdpr-csv-rows',
 } as const;
 
+/** The keyword of the errors of an upload that contains no user at all. */
+const NO_USER = 'gdpr-csv-no-user';
+
 function createErrorList(maxErrors: number) {
   const violations: Violation[] = [];
   const details: ErrorDetail[] = [];
   return {
-    violations,
-    details,
+    /** Returns all errors. If the upload has no user and no other kind of error, they all have this cause. */
+    result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
+      if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };
+      return { violations: violations.map((violation) => ({ ...violation, keyword: NO_USER })), details };
+    },
     add(category: keyof typeof KEYWORDS, row: number | undefined, message: string, suggestion?: string) {
       if (violations.length >= maxErrors) return;
       const meant = suggestion === undefined ? {} : { suggestion };

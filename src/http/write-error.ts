@@ -11,6 +11,8 @@ import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 /** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
+  /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
+  readonly hasErrorMessage: (operationId: string | undefined) => boolean;
   /** Whether errors that the upstream causes have the header `Proxy-Status`. */
   readonly proxyStatusHeader: boolean;
 }
@@ -36,7 +38,7 @@ export function writeError(
     res.destroy();
     return;
   }
-  const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, options.errorsFor(trace.operation)));
+  const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, trace.operation, options));
   const headers = ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
   for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
   if (options.proxyStatusHeader) {
@@ -67,8 +69,12 @@ function proxyStatus({ cause, code }: GatewayError, { failure, upstream }: Trace
   return `portico; ${error}received-status=${received}`;
 }
 
-function formOf(req: IncomingMessage, style: ErrorStyle): ErrorForm {
-  if (style === 'legacy') return 'legacy';
+function formOf(
+  req: IncomingMessage,
+  operationId: string | undefined,
+  { errorsFor, hasErrorMessage }: WriteErrorOptions,
+): ErrorForm {
+  if (errorsFor(operationId) === 'legacy') return hasErrorMessage(operationId) ? 'legacy-message' : 'legacy';
   return accepts(req).type(['application/json', 'application/problem+json']) === 'application/problem+json'
     ? 'problem'
     : 'normalized';

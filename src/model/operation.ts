@@ -48,7 +48,12 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
+  /** The parameters and the keywords of violations that the text describes. Undefined if it describes all of them. */
+  readonly causes?: readonly string[];
 }
+
+/** The cause that stands for a missing permission in the causes of a documented error. */
+export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation of the contract, as plain data. Its validators are part of the compiled contract. */
 export interface Operation {
@@ -97,6 +102,8 @@ export interface Operation {
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
+  /** True if the documented body of a denial is `{errors: {message}}` instead of `{error}` (operation 9). */
+  readonly hasErrorMessage: boolean;
   /** The names of the top-level fields of a successful response. Empty if the response is an array. */
   readonly documentedFields: readonly string[];
 }

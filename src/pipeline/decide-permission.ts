@@ -1,6 +1,6 @@
 import { valueAt } from '../lib/json-pointer.ts';
 import type { CheckLevel } from '../model/checks.ts';
-import type { Operation } from '../model/operation.ts';
+import { type Operation, PERMISSION_DENIED } from '../model/operation.ts';
 import type { Decision } from '../model/requirement.ts';
 import type { Trace } from '../model/trace.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
@@ -9,7 +9,7 @@ import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../permissions/decide.ts';
 import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
 import { readError } from '../upstream/translate-failure.ts';
-import type { PermissionMessage } from '../upstream/permission-message.ts';
+import { type PermissionMessage, plainText } from '../upstream/permission-message.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lookup } from './lookup.ts';
 import type { PlannedOperation } from './planned-operation.ts';
@@ -138,7 +138,7 @@ function denied(missing: string): Violation {
     category: 'semantic',
     location: 'header',
     at: missing,
-    keyword: 'permission-denied',
+    keyword: PERMISSION_DENIED,
     schemaPath: '',
     message: 'The roles file denies this request.',
   };
@@ -163,7 +163,10 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
   };
 }
 
-/** Returns whether a response reports a missing permission, in any of the forms that the upstream uses. */
+/**
+ * Returns whether a response reports a missing permission, in any of the forms that the upstream uses. If the contract
+ * documents a denial that also has other causes, that denial says nothing about the permissions of the caller.
+ */
 export function isPermissionDenial(
   operation: Operation,
   response: UpstreamResponse,
@@ -171,6 +174,11 @@ export function isPermissionDenial(
 ): boolean {
   if (response.status !== 401 && response.status !== 403) return false;
   const { message, otherMessage, isJson } = readError(response);
-  if (response.status === 403 && isJson) return true;
-  return [message, otherMessage].some((text) => text !== undefined && isMessage(text, operation.documentedErrors));
+  const messages = [message, otherMessage].filter((text) => text !== undefined);
+  const ambiguous = operation.documentedErrors.find(
+    ({ status, causes }) => status === 403 && causes?.some((cause) => cause !== PERMISSION_DENIED) === true,
+  );
+  if (ambiguous === undefined && response.status === 403 && isJson) return true;
+  if (ambiguous !== undefined && messages.some((text) => plainText(text) === plainText(ambiguous.text))) return false;
+  return messages.some((text) => isMessage(text, operation.documentedErrors));
 }

@@ -4,11 +4,23 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 
 /**
- * Returns the error text that the specification documents for an operation and a status. If there is none, returns the
- * gateway's own text (rules, 8).
+ * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
+ * returns the gateway's own text, which says what is wrong (rules, 8).
  */
-export function documentedText(operation: Operation, status: number, own: string): string {
-  return operation.documentedErrors.find((error) => error.status === status)?.text ?? own;
+export function documentedText(
+  { documentedErrors }: Pick<Operation, 'documentedErrors'>,
+  status: number,
+  cause: Partial<Pick<Violation, 'at' | 'keyword'>>,
+  own: string,
+): string {
+  const { at = '', keyword = '' } = cause;
+  return (
+    documentedErrors.find(
+      (error) =>
+        error.status === status &&
+        (error.causes === undefined || error.causes.includes(at) || error.causes.includes(keyword)),
+    )?.text ?? own
+  );
 }
 
 /** Returns the error detail that identifies the part of a client's request that violates the contract. */
@@ -27,7 +39,7 @@ export function requestRefusal(operation: Operation, code: ErrorCode, violations
   const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;
   return new GatewayError(
     code,
-    documentedText(operation, 400, `${first?.message ?? 'The request is refused.'}${hint}`),
+    documentedText(operation, 400, first ?? {}, `${first?.message ?? 'The request is refused.'}${hint}`),
     {
       details: violations.map(toDetail),
     },

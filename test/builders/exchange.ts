@@ -47,6 +47,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     requestBody: undefined,
     statuses: [200],
     documentedErrors: [],
+    hasErrorMessage: false,
     documentedFields: ['list', 'pageCount', 'totalCount'],
     ...more,
   };

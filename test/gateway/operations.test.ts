@@ -89,7 +89,8 @@ describe('in front of the reference server', () => {
         in: operation.badId === undefined ? 'query' : 'path',
         name: operation.badId === undefined ? operation.badQuery?.split('=')[0] : `${operation.badId}Id`,
       });
-      if (operation.text400 !== undefined) expect(answer.json.error).toBe(operation.text400);
+      if (operation.text400 !== undefined && operation.badId !== undefined)
+        expect(answer.json.error).toBe(operation.text400);
     });
 
     if (operation.paged)

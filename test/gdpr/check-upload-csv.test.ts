@@ -18,6 +18,8 @@ describe('the CSV of an upload', () => {
     ['a final newline', 'email\na@example.org\n'],
     ['CRLF', 'email\r\na@example.org\r\nb@example.org\r\n'],
     ['a byte order mark', '\uFEFFemail\na@example.org'],
+    ['blank last lines', 'email\na@example.org\n\n\n'],
+    ['blank last lines with CRLF', 'userId,username\r\n18,\r\n\r\n\r\n'],
     ['quoted cells', '"userId","username"\n"18","a ""b"", c"'],
     ['a quoted line break', 'username\n"a\nb"\n"c\r\nd"'],
     ['text beyond ASCII', 'username\nŽofie 😀'],
@@ -97,7 +99,7 @@ describe('the CSV of an upload', () => {
   });
 
   it('has violations of the check requests and details of the same errors', () => {
-    const { violations, details, rows } = check('email\n\n');
+    const { violations, details, rows } = check('userId,username\n,\n18,\n');
     expect(violations).toEqual([
       {
         check: 'requests',
@@ -111,14 +113,27 @@ describe('the CSV of an upload', () => {
       },
     ]);
     expect(details).toEqual([{ in: 'body', name: '/content', row: 2, message: 'all cells of the row are empty' }]);
-    expect(rows).toBe(1);
+    expect(rows).toBe(2);
   });
 
   it('has different keywords for different errors', () => {
-    const keywords = ['phone\n1\n', 'email\n\n', 'email\na,b\n', mails(101)].map(
+    const keywords = ['phone\n1\n', 'email\n\nx\n', 'email\na,b\n', mails(101)].map(
       (content) => check(content).violations[0]?.keyword,
     );
     expect(keywords).toEqual(['gdpr-csv-header', 'gdpr-csv-empty', 'gdpr-csv-row', 'gdpr-csv-rows']);
+  });
+
+  it.each(['', '\n\n', 'email', 'email\n\n', 'userId,username\n,\n,\n'])('has no user: %j', (content) => {
+    const { violations } = check(content);
+    expect(new Set(violations.map(({ keyword }) => keyword))).toEqual(new Set(['gdpr-csv-no-user']));
+  });
+
+  // The attack: an upload of line breaks only, which a pattern for blank lines would search in quadratic time.
+  it('is read in linear time if it consists of line breaks', () => {
+    expect(faults(`email\n${'\n'.repeat(1_000_000)}x`, { maxRows: 10 })).toContain(
+      '-: the upload has more than 10 rows below its header',
+    );
+    expect(faults(`email\nx${'\n'.repeat(1_000_000)}`, { maxRows: 10 })).toEqual([]);
   });
 
   it('is never quoted in messages', () => {

@@ -88,6 +88,7 @@ describe('createPublicHandler', () => {
         ...arrival,
       },
       errorsFor: () => 'normalized',
+      hasErrorMessage: () => false,
       contractStatusHeader: true,
       proxyStatusHeader: true,
       reportIdOf: () => 'a1',

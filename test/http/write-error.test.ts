@@ -10,6 +10,7 @@ import { serve } from './serve.ts';
 
 interface Failing {
   readonly style?: ErrorStyle;
+  readonly hasErrorMessage?: boolean;
   /** Writes to the response before the error occurs. */
   readonly before?: (response: ServerResponse) => Promise<void>;
   readonly trace?: ReturnType<typeof traceWith>;
@@ -28,6 +29,7 @@ async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
       asked.push(operationId);
       return more.style ?? 'normalized';
     },
+    hasErrorMessage: () => more.hasErrorMessage ?? false,
   };
   const { url } = await serve((request, response) => {
     const before = more.before?.(response) ?? Promise.resolve();
@@ -101,6 +103,15 @@ describe('an error from Portico', () => {
   it("consists of the bare text in the upstream's form, whatever the client accepts", async () => {
     const { answer } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
     expect([answer.status, answer.json]).toEqual([403, { error: 'You may not.' }]);
+  });
+
+  it("consists of the upstream's message in the form of an operation that documents this form", async () => {
+    const { answer } = await caught(denied, { style: 'legacy', hasErrorMessage: true });
+    expect(answer.json).toEqual({ errors: { message: 'You may not.<br>Please log in as another user.' } });
+    const missing = new GatewayError('upstream_not_found', 'Not found.');
+    const other = await caught(missing, { style: 'legacy', hasErrorMessage: true });
+    expect(other.answer.json).toEqual({ errors: { message: 'Not found.' } });
+    expect((await caught(denied, { hasErrorMessage: true })).answer.json).toMatchObject({ error: 'You may not.' });
   });
 
   it('has no body for HEAD, but its length', async () => {

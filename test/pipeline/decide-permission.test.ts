@@ -293,4 +293,22 @@ describe('a permission denial', () => {
   ])('includes %i %s: %s', (status, body, expected) => {
     expect(denies(status, body)).toBe(expected);
   });
+
+  // The documented 403 of operation 3 is also the response to disabled attachments.
+  it.each([
+    [403, '{"error":"Disabled or no permission."}', false],
+    [401, '{"errors":{"message":"Disabled<br>or no permission."}}', false],
+    [403, '{"error":"whatever"}', false],
+    [403, '{"error":"no permission"}', true],
+    [401, '{"errors":{"message":"no permission"}}', true],
+  ])('excludes a documented denial that has other causes: %i %s: %s', (status, body, expected) => {
+    const causes = ['permission-denied', 'feature-disabled'];
+    const documentedErrors = [{ status: 403, text: 'Disabled or no permission.', causes }];
+    const response = { status, headers: [], body: Buffer.from(body) };
+    expect(isPermissionDenial(operationWith({ documentedErrors }), response, isMessage)).toBe(expected);
+    const onlyPermission = [{ status: 403, text: 'Disabled or no permission.', causes: ['permission-denied'] }];
+    expect(
+      isPermissionDenial(operationWith({ documentedErrors: onlyPermission }), { ...response, status: 403 }, isMessage),
+    ).toBe(true);
+  });
 });

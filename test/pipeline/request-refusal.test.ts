@@ -8,8 +8,17 @@ describe('the refusal of a request', () => {
   });
 
   it("has the text that the operation documents for that status, or otherwise Portico's own", () => {
-    expect(documentedText(documented, 400, 'own')).toBe("The provided 'job id' is/are invalid");
-    expect(documentedText(documented, 403, 'own')).toBe('own');
+    expect(documentedText(documented, 400, {}, 'own')).toBe("The provided 'job id' is/are invalid");
+    expect(documentedText(documented, 403, {}, 'own')).toBe('own');
+  });
+
+  it('has the documented text only for the causes that the text describes', () => {
+    const text = "The provided 'job id' is/are invalid";
+    const operation = operationWith({ documentedErrors: [{ status: 400, text, causes: ['jobId', 'no-job'] }] });
+    expect(documentedText(operation, 400, { at: 'jobId', keyword: 'type' }, 'own')).toBe(text);
+    expect(documentedText(operation, 400, { at: '/x', keyword: 'no-job' }, 'own')).toBe(text);
+    expect(documentedText(operation, 400, { at: 'colour', keyword: 'unknown' }, 'own')).toBe('own');
+    expect(requestRefusal(operation, 'unknown_parameter', [violationWith()]).message).toBe('page must be an integer');
   });
 
   it('describes the first violation and lists all of them', () => {

@@ -6,6 +6,7 @@ import { exampleOf } from '../builders/contract-examples.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { judge } from '../contract/sample.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -315,7 +316,7 @@ describe('rules 8: the error body', () => {
   it('uses the documented text if the gateway refuses before the upstream', async () => {
     fake.requests.length = 0;
     const upload = operationOf('uploadGdprFile');
-    const noUser = await gateway.call(targetOf(upload), { method: 'POST', body: { content: 'phone\n1\n' } });
+    const noUser = await gateway.call(targetOf(upload), { method: 'POST', body: { content: 'username\n' } });
     expect([noUser.status, noUser.json.error]).toEqual([400, upload.text400]);
     const job = await gateway.call('/services/v2/jobs/gdpr/abc.json');
     expect([job.status, job.json.error]).toEqual([400, "The provided 'job id' is/are invalid"]);
@@ -323,6 +324,33 @@ describe('rules 8: the error body', () => {
     const denied = await gateway.call(targetOf(copy), { method: 'POST', user: 'bob' });
     expect([denied.status, denied.json.error]).toEqual([403, copy.text403]);
     expect(fake.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['uploadGdprFile', 'a wrong column', '', { content: 'phone\n1\n' }, /^the header must be email, userId/],
+    ['uploadGdprFile', 'one empty row', '', { content: 'username\nbob\n\nalice\n' }, /^all cells of the row are empty/],
+    ['uploadGdprFile', 'an unknown parameter', 'dryRun=true', { content: 'username\nbob\n' }, /^dryRun is not/],
+    ['uploadGdprFile', 'a body of the wrong type', '', { content: 1 }, /^\/content must be string/],
+    ['getGdprJob', 'an unknown parameter', 'colour=blue', undefined, /^colour is not/],
+  ])('has its own text for a cause that the documented text of %s does not describe: %s', async (...row) => {
+    const [id, , query, body, text] = row;
+    const operation = operationOf(id);
+    const given = { method: operation.method, ...(body !== undefined && { body }) };
+    const got = await gateway.call(targetOf(operation, query), given);
+    expect([got.status, got.json.error]).toEqual([400, expect.stringMatching(text)]);
+  });
+
+  it('names every alternative that would let the caller upload a file', async () => {
+    const upload = operationOf('uploadGdprFile');
+    const body = { content: 'username\nbob\n' };
+    const got = await gateway.call(targetOf(upload), { method: 'POST', user: 'bob', body });
+    expectError(got, 403, 'permission_denied');
+    expect(got.json.error).toBe('You need the flag "admin" or the flag "superuser" to do this.');
+    const message = 'the flag "admin" or the flag "superuser" is required';
+    expect(got.json.details).toEqual([
+      { permission: 'admin', message },
+      { permission: 'superuser', message },
+    ]);
   });
 
   it("leaves the upstream's status and shape in the log", async () => {
@@ -363,6 +391,19 @@ describe('rules 8: errors: legacy', () => {
     const got = await legacy.call('/services/v2/comment/abc.json');
     expect(got.status).toBe(400);
     expect(Object.keys(got.json)).toEqual(['error']);
+  });
+
+  it("has the documented shape of operation 9 in Portico's own errors, which its contract accepts", async () => {
+    const target = targetOf(operationOf('listGroupUsers'));
+    const denied = await legacy.call(target, { user: 'bob' });
+    expect([denied.status, Object.keys(denied.json)]).toEqual([403, ['errors']]);
+    expect(judge('listGroupUsers', denied.json, { status: 403 })).toMatchObject({ verdict: 'valid' });
+    expect(denied.text).toContain('Edit users and groups');
+    const invalid = await legacy.call(`${target}?colour=blue`, { user: 'admin' });
+    expect([invalid.status, invalid.json]).toEqual([
+      400,
+      { errors: { message: 'colour is not a known parameter of this operation' } },
+    ]);
   });
 
   it('can be chosen for one operation', async () => {

@@ -78,6 +78,8 @@ describe('rules 9: the CSV', () => {
     ['with a quoted header', '"userId","username"\n17,bob\n'],
     ['without a final newline', 'username\nbob'],
     ['with one of two cells empty', 'userId,username\n,pz03\n18,\n'],
+    ['with blank last lines', 'userId,username\n17,bob\n\n\n'],
+    ['with blank last lines and CRLF', 'username\r\nbob\r\n\r\n\r\n'],
   ])("%s is accepted, and the client's bytes are forwarded", async (_name, content) => {
     const body = ` ${JSON.stringify({ content })}\n`;
     const headers = { 'Content-Type': 'application/json' };
@@ -102,7 +104,7 @@ describe('rules 9: the CSV', () => {
   ])('%s gets 400 with the row number and no cell content', async (_name, content, row) => {
     const got = await upload(gateway, content);
     expectError(got, 400, 'invalid_body');
-    expect(got.json.error).toBe('The provided file does not have a valid user.');
+    expect(got.json.error).toBe(got.json.details[0]?.message);
     expect(got.json.details[0]).toMatchObject({ in: 'body', name: '/content', row });
     expect(got.text).not.toContain('secret-cell');
     expect(fake.requests).toEqual([]);

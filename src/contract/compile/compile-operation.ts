@@ -46,6 +46,7 @@ export function compileOperation(
       .map(Number)
       .toSorted((a, b) => a - b),
     documentedErrors: documentedErrors(document, source),
+    hasErrorMessage: hasErrorMessage(document, source),
     documentedFields: documentedFields(document, source),
   };
 }
@@ -65,9 +66,18 @@ function toParameter(document: OpenApiDocument, source: ParameterObject): Parame
 
 function documentedErrors(document: OpenApiDocument, source: OperationObject): DocumentedError[] {
   return Object.entries(source.responses).flatMap(([status, place]) => {
-    const text = resolve<ResponseObject>(document, 'responses', place)['x-documented-text'];
-    return text === undefined ? [] : [{ status: Number(status), text }];
+    const response = resolve<ResponseObject>(document, 'responses', place);
+    const { 'x-documented-text': text, 'x-documented-causes': causes } = response;
+    return text === undefined ? [] : [{ status: Number(status), text, ...(causes && { causes }) }];
   });
+}
+
+function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObject): boolean {
+  const denial = responses['403'] && resolve<ResponseObject>(document, 'responses', responses['403']);
+  const schema = denial?.content['application/json']?.schema;
+  return (
+    schema !== undefined && resolve<SchemaObject>(document, 'schemas', schema).required?.includes('errors') === true
+  );
 }
 
 /**

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
 import type { CheckLevel } from '../../model/checks.ts';
-import type { Decision } from '../../model/requirement.ts';
-import type { Operation } from '../../model/operation.ts';
+import type { Decision, Requirement } from '../../model/requirement.ts';
+import { type Operation, PERMISSION_DENIED } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
@@ -92,15 +92,33 @@ export function permissionRefusal(
 ): GatewayError {
   const undecided = principal.kind === 'unverified' ? undecidedRefusal(trace.authentication?.reason) : undefined;
   if (undecided !== undefined) return undecided;
-  const details = missing.map((permission) => ({ permission, message: `${permission} is required` }));
+  const ways = operation?.requires === undefined ? [] : waysToMeet(operation.requires, missing);
+  const needed = ways.join(' or ');
+  const details = missing.map((permission) => ({
+    permission,
+    message: `${ways.length > 1 ? needed : permission} is required`,
+  }));
   if (principal.kind !== 'verified')
     return new GatewayError('credentials_required', 'A credential with the required permission is needed.', {
       details,
       headers: { 'WWW-Authenticate': challenge },
     });
-  const own = PLAIN_WORDS[missing[0] ?? ''] ?? `You need the permission "${missing[0] ?? ''}" to do this.`;
-  const text = operation === undefined ? own : documentedText(operation, 403, own);
+  const [first = ''] = missing;
+  const own = PLAIN_WORDS[first] ?? `You need ${needed || `the permission "${first}"`} to do this.`;
+  const text = operation === undefined ? own : documentedText(operation, 403, { keyword: PERMISSION_DENIED }, own);
   return new GatewayError('permission_denied', text, { details });
+}
+
+/** Describes the alternatives in a requirement that contain missing terms, with only the missing terms of each. */
+function waysToMeet(requirement: Requirement, missing: readonly string[]): string[] {
+  if ('any' in requirement) return requirement.any.flatMap((one) => waysToMeet(one, missing));
+  if ('all' in requirement) {
+    const parts = requirement.all.map((one) => waysToMeet(one, missing).join(' or ')).filter((part) => part !== '');
+    return parts.length === 0 ? [] : [parts.join(' and ')];
+  }
+  if ('own' in requirement) return waysToMeet(requirement.own, missing);
+  const [[kind, name] = ['', '']] = Object.entries(requirement);
+  return missing.includes(name) ? [`the ${kind} "${name}"`] : [];
 }
 
 async function compared(

@@ -137,5 +137,6 @@ function refusal(operation: Operation, { violations, code = 'invalid_body', deta
   if (code === 'unsupported_media_type')
     return new GatewayError(code, violations[0]?.message ?? '', { details: violations.map(toDetail) });
   if (details === undefined) return requestRefusal(operation, code, violations);
-  return new GatewayError(code, documentedText(operation, 400, violations[0]?.message ?? ''), { details });
+  const [first] = violations;
+  return new GatewayError(code, documentedText(operation, 400, first ?? {}, first?.message ?? ''), { details });
 }

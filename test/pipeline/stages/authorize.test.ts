@@ -187,6 +187,17 @@ describe('the refusal of a caller', () => {
     });
   });
 
+  it.each([
+    [{ any: [{ flag: 'a' }, { flag: 'b' }] }, ['a', 'b'], 'the flag "a" or the flag "b"'],
+    [{ all: [{ permission: 'a' }, { group: 'b' }] }, ['a', 'b'], 'the permission "a" and the group "b"'],
+    [{ all: [{ permission: 'a' }, { group: 'b' }] }, ['b'], 'the group "b"'],
+    [{ any: [{ permission: 'a' }, { own: { permission: 'b' } }] }, ['a'], 'the permission "a"'],
+  ] as const)('describes what is missing of %j: %j', (requires, missing, words) => {
+    const { message, details } = permissionRefusal(operationWith({ requires }), exchangeWith(), missing, CHALLENGE);
+    expect(message).toBe(`You need ${words} to do this.`);
+    expect(details.map(({ permission }) => permission)).toEqual(missing);
+  });
+
   it('has the documented text if the specification defines one', () => {
     const operation = operationWith({ documentedErrors: [{ status: 403, text: 'Attachments is disabled' }] });
     expect(permissionRefusal(operation, exchangeWith(), ['x'], CHALLENGE).message).toBe('Attachments is disabled');
