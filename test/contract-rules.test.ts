@@ -258,7 +258,7 @@ describe('the operations of the contract', () => {
       expect(refusal).toMatchObject({ 'x-provenance': 'observed', 'x-status-provenance': 'inferred' });
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
-      expect(says({ errors: { message: 'No permission.' } })).toBe('violations');
+      expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
       // With 401, the response may be for a refused credential.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');

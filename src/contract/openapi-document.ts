@@ -17,6 +17,9 @@ export interface SchemaObject {
   readonly 'x-envelope'?: boolean;
   readonly 'x-pii'?: string;
   readonly 'x-private-field'?: boolean;
+  readonly 'x-expected'?: readonly string[];
+  readonly 'x-expected-pattern'?: string;
+  readonly 'x-expected-enum'?: readonly string[];
   readonly [keyword: string]: unknown;
 }
 

@@ -29,14 +29,18 @@ const recipientsVisibility: SemanticRule = {
       })),
 };
 
-/** A privacy job has `executions` if and only if it is finished. */
+/** A finished privacy job has `executions`, and a pending one does not. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   reads: ['status', 'executions'],
   excerpt: (item) => [`${item}/status`, `${item}/executions`],
   check: (json, operation) =>
     itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => 'status' in value && 'executions' in value !== (value['status'] === 'FINISHED'))
+      .filter(({ value }) => {
+        const { status } = value;
+        // The meaning of any other status is not known.
+        return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
+      })
       .map(({ at }) => ({
         at: `${at}/executions`,
         message: 'executions must be present if and only if the job is FINISHED',
@@ -68,7 +72,7 @@ const spaceFilter: SemanticRule = {
     // Numbers above 2^53 in the body are rounded in the same way as `spaceId`.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => !toArray(value['containerIds']).includes(space))
+      .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).includes(space))
       .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must contain the requested space' }));
   },
 };

@@ -4,6 +4,7 @@ export interface SchemaNode {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly required?: readonly string[];
+  readonly 'x-expected'?: readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;
   readonly items?: SchemaNode | boolean;
   readonly allOf?: readonly (SchemaNode | boolean)[];

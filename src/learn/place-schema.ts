@@ -6,6 +6,12 @@ export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
 
+/** A member, and the path of the schema that names it. */
+interface NamedMember {
+  readonly path: string;
+  readonly name: string;
+}
+
 /** The contract's description of one place in a response. */
 export interface PlaceSchema {
   /** The schema at the place itself, before references are followed. */
@@ -23,7 +29,9 @@ export interface PlaceSchema {
   /** True if the contract describes the members of the value. */
   readonly describesMembers: boolean;
   /** The required members, each with the path of the schema that requires it. */
-  readonly required: readonly { readonly path: string; readonly name: string }[];
+  readonly required: readonly NamedMember[];
+  /** The members that are expected but not required, each with the path of the schema that expects it. */
+  readonly expected: readonly NamedMember[];
   /** Returns the description of a member. Returns undefined if the member is undocumented. */
   member(name: string): PlaceSchema | undefined;
   /** Returns the description of the array's elements. Returns undefined if there is none. */
@@ -116,9 +124,8 @@ function createPlaceSchema(
     open: sites.every(isOpen),
     personal: sites.some(({ schema }) => schema['x-pii'] !== undefined),
     describesMembers: names.size > 0,
-    required: sites.flatMap(({ path, schema, alternative }) =>
-      alternative === true ? [] : (schema.required ?? []).map((name) => ({ path, name })),
-    ),
+    required: membersNamedIn(sites, 'required'),
+    expected: membersNamedIn(sites, 'x-expected'),
     member: (name) => {
       if (!names.has(name)) return (rest ??= { placeSchema: placeSchemaOfAll(sites.flatMap(restSites)) }).placeSchema;
       if (!members.has(name)) members.set(name, placeSchemaOfAll(sites.flatMap((site) => memberSites(site, name))));
@@ -126,4 +133,10 @@ function createPlaceSchema(
     },
     items: () => (items ??= { placeSchema: placeSchemaOfAll(sites.flatMap(itemSites)) }).placeSchema,
   };
+}
+
+function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected'): readonly NamedMember[] {
+  return sites.flatMap(({ path, schema, alternative }) =>
+    alternative === true ? [] : (schema[list] ?? []).map((name) => ({ path, name })),
+  );
 }

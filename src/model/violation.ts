@@ -14,6 +14,7 @@ export const VIOLATION_CATEGORIES = [
   'not-allowed',
   'semantic',
   'permission-mismatch',
+  'advisory',
   'undocumented',
 ] as const;
 
@@ -50,17 +51,17 @@ export interface Violation {
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
- * Returns true if a violation is counted and reported but never refuses a message. This applies to undocumented fields,
- * because the contract leaves objects open.
+ * Returns true if a violation is counted and reported but never refuses a message and never prevents a response from
+ * being stored. This applies to undocumented fields, and to everything that the contract only expects.
  */
-export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
-  return keyword === UNDOCUMENTED_FIELD;
+export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
+  return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;
 }
 
 /**
  * Returns how serious a violation is, as a number that is 0 for the worst category. Advisories have the highest number,
  * whatever their category. `Contract-Status` and all reports use this order.
  */
-export function severityOf({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): number {
-  return isAdvisory({ keyword }) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(category);
+export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
+  return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);
 }

@@ -100,20 +100,24 @@ function placeToFix(entry: LedgerEntry): string {
 }
 
 function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {
-  if (keyword === 'required') {
+  if (keyword === 'required' || keyword === 'x-expected') {
     const name = keysOf(at).at(-1) ?? '';
-    const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+    const listed = Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [];
+    const remaining = JSON.stringify(listed.filter((one) => one !== name));
     // An overlay can only append to lists. To remove a name, it must remove the list and add it again.
     return [
-      select(`${target}.required`),
+      select(target + childOf(keyword)),
       '  remove: true',
       select(target),
-      `  update: { required: ${JSON.stringify(required.filter((one) => one !== name))} }`,
+      `  update: { ${keyword}: ${remaining} }`,
     ];
   }
-  if (keyword === 'enum') return [select(`${target}.enum`), '  update: CORRECT-VALUE'];
+  if (keyword === 'enum' || keyword === 'x-expected-enum')
+    return [select(target + childOf(keyword)), '  update: CORRECT-VALUE'];
   const stated = JSON.stringify(schema[keyword] ?? null);
   return [select(target), `  update: { ${JSON.stringify(keyword)}: CORRECT-VALUE }  # now ${stated}`];
 }
+
+const childOf = (keyword: string): string => (keyword.startsWith('x-') ? `['${keyword}']` : `.${keyword}`);
 
 const select = (path: string): string => `- target: ${JSON.stringify(path)}`;

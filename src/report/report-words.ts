@@ -14,6 +14,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   semantic: 'Rule violation',
   protocol: 'Protocol error',
   'permission-mismatch': 'Permissions differ',
+  advisory: 'Not as expected',
 };
 
 /** Returns the name of an operation, or `(undocumented)`. */

@@ -14,6 +14,8 @@ interface CompiledTables {
   readonly names: readonly string[];
   /** The location of each table's objects in the body: member names, and `*` for array elements. */
   readonly places: ReadonlyMap<number, readonly string[]>;
+  /** The location of each value for which the scan can record a departure from what is expected, by its node. */
+  readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
 /** A value's place in the body. */
@@ -45,6 +47,7 @@ export function createTableCompiler(memory: TableMemory) {
   return (schemas: SchemasByPath, place: PlacedSchema, excerpt: ExcerptTree): CompiledTables => {
     const names: string[] = ['', ''];
     const places = new Map<number, readonly string[]>();
+    const expectations = new Map<number, readonly string[]>();
 
     const slotOf = (name: string): number => {
       const known = names.indexOf(name, layout.ELEMENT_SLOT + 1);
@@ -58,9 +61,11 @@ export function createTableCompiler(memory: TableMemory) {
       const { inside } = at.excerpt ?? { inside: new Map<string, ExcerptTree>() };
       const items = rules.items.length > 0 || inside.has(EVERY_ELEMENT) ? writeItems(rules, at) : 0;
       const table = object === undefined || (rules.kinds & layout.OBJECT) === 0 ? 0 : writeTable(object, at);
-      const words = rules.words === undefined ? 0 : writeWords(memory, rules.words);
-      const pattern = rules.pattern === undefined || words !== 0 ? 0 : patternAt(rules.pattern);
+      const { allowedWords, allowedPattern, isExpectation } = stringRules(rules);
+      const words = allowedWords === undefined ? 0 : writeWords(memory, allowedWords);
+      const pattern = allowedPattern === undefined || words !== 0 ? 0 : patternAt(allowedPattern);
       const node = memory.allocate(layout.NODE_SIZE);
+      if (isExpectation) expectations.set(node, at.path);
       const view = memory.view();
       view.setUint32(node + layout.NODE_KINDS, flagsOf(rules, table !== 0 || items !== 0), true);
       view.setUint32(node + layout.NODE_SLOT, at.slot, true);
@@ -90,7 +95,7 @@ export function createTableCompiler(memory: TableMemory) {
       });
     };
 
-    const writeTable = ({ members, required, others }: ObjectRules, at: Position): number => {
+    const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
       // Later steps read these members, but no schema documents them. If one is present, the scan cannot prove the body
       // valid.
@@ -101,19 +106,22 @@ export function createTableCompiler(memory: TableMemory) {
         const slot = inside === undefined ? 0 : slotOf(name);
         return writeNode(parts, { path: [...at.path, name], level: at.level, excerpt: inside, slot });
       });
-      const table = writeKeys(
-        memory,
-        all.map(([name], index) => ({ name, node: children[index] ?? 0, required: required.has(name) })),
-      );
+      const keys = all.map(([name], index): KeyEntry => {
+        const need = required.has(name) ? layout.REQUIRED : expected.has(name) ? layout.EXPECTED : 0;
+        return { name, node: children[index] ?? 0, need };
+      });
+      for (const { name, node, need } of keys) if (need === layout.EXPECTED) expectations.set(node, [...at.path, name]);
+      const table = writeKeys(memory, keys);
       const view = memory.view();
-      view.setUint32(table + layout.TABLE_REQUIRED, required.size, true);
+      const needs = keys.reduce((sum, { need }) => sum + need, 0);
+      view.setUint32(table + layout.TABLE_REQUIRED, needs, true);
       view.setUint32(table + layout.TABLE_UNDOCUMENTED, OTHERS[others], true);
       if (others === 'reported') places.set(table, at.path);
       return table;
     };
 
     const root = writeNode([place], { path: [], level: 0, excerpt, slot: layout.ELEMENT_SLOT });
-    return { root, names, places };
+    return { root, names, places, expectations };
   };
 }
 
@@ -125,7 +133,7 @@ function openObject(excerpt: ExcerptTree | undefined): ObjectRules | undefined {
   const names = [...(excerpt?.inside.keys() ?? [])].filter((name) => name !== EVERY_ELEMENT);
   if (names.length === 0) return undefined;
   const members = new Map(names.map((name) => [name, [{ schema: true, path: '' }]]));
-  return { members, required: new Set(), others: 'ignored' };
+  return { members, required: new Set(), expected: new Set(), others: 'ignored' };
 }
 
 function flagsOf(rules: ValueRules, hasInside: boolean): number {
@@ -133,11 +141,21 @@ function flagsOf(rules: ValueRules, hasInside: boolean): number {
   let flags = kinds;
   if (pattern !== undefined || words !== undefined || minLength > 0 || Number.isFinite(maxLength))
     flags |= layout.CHECKED_STRING;
+  if (stringRules(rules).isExpectation) flags |= layout.CHECKED_STRING | layout.EXPECTED_STRING;
   if (Number.isFinite(minimum) || Number.isFinite(maximum)) flags |= layout.BOUNDED_NUMBER;
   if (minimum <= 0 && maximum >= 10 ** 18) flags |= layout.SHORT_NUMBERS_FIT;
   if ((flags & ~layout.SHORT_NUMBERS_FIT) === EVERY_KIND && minItems === 0 && !Number.isFinite(maxItems) && !hasInside)
     flags |= layout.ANYTHING;
   return flags;
+}
+
+/** Returns the rules for strings, which are either requirements or expectations. Throws if a value has both. */
+function stringRules({ words, pattern, minLength, maxLength, expectedWords, expectedPattern }: ValueRules) {
+  if (expectedWords === undefined && expectedPattern === undefined)
+    return { allowedWords: words, allowedPattern: pattern, isExpectation: false };
+  if (words !== undefined || pattern !== undefined || minLength > 0 || Number.isFinite(maxLength))
+    throw new UnsupportedSchema('an expected form with other rules for strings');
+  return { allowedWords: expectedWords, allowedPattern: expectedPattern, isExpectation: true };
 }
 
 const toLimit = (count: number) => Math.min(count, 0xffff_ffff);
@@ -160,7 +178,8 @@ function writeWords(memory: TableMemory, words: readonly string[]): number {
 interface KeyEntry {
   readonly name: string;
   readonly node: number;
-  readonly required: boolean;
+  /** `REQUIRED`, `EXPECTED` or 0. */
+  readonly need: number;
 }
 
 /** Writes an object's members and their hash table; returns the table's address. */
@@ -173,7 +192,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   const view = memory.view();
   view.setUint32(table + layout.TABLE_FIRST, keys[0] ?? 0, true);
   view.setUint32(table + layout.TABLE_MASK, buckets - 1, true);
-  entries.forEach(({ name, node, required }, index) => {
+  entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
     // JSON writes some of these names with escapes, which the scanner does not decode. It does not search documented names
@@ -184,7 +203,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
     view.setUint32(key + layout.KEY_LENGTH, text.length, true);
     view.setUint32(key + layout.KEY_NODE, node, true);
     view.setUint32(key + layout.KEY_NEXT, keys[(index + 1) % keys.length] ?? 0, true);
-    view.setUint32(key + layout.KEY_REQUIRED, required ? 1 : 0, true);
+    view.setUint32(key + layout.KEY_REQUIRED, need, true);
     view.setUint32(key + layout.KEY_CHAIN, view.getUint32(bucket, true), true);
     view.setUint32(bucket, key, true);
     memory.write(key + layout.KEY_NAME, Buffer.concat([text, QUOTE]));

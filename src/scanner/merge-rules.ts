@@ -13,6 +13,8 @@ export interface ObjectRules {
   /** The schemas of each documented member, in their order in the schemas. */
   readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
   readonly required: ReadonlySet<string>;
+  /** The members that are expected but not required. */
+  readonly expected: ReadonlySet<string>;
   /** The effect of an undocumented member: it is reported, it is ignored, or the scan cannot prove the body valid. */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
@@ -26,6 +28,9 @@ export interface ValueRules {
   pattern: string | undefined;
   /** The allowed strings. */
   words: readonly string[] | undefined;
+  /** The expected pattern and the expected words. Other strings are valid, but they are recorded. */
+  expectedPattern: string | undefined;
+  expectedWords: readonly string[] | undefined;
   minLength: number;
   maxLength: number;
   minItems: number;
@@ -86,6 +91,8 @@ function withAlternative(one: ValueRules, other: ValueRules): ValueRules {
     maximum: numbers.maximum,
     pattern: strings.pattern,
     words: strings.words,
+    expectedPattern: strings.expectedPattern,
+    expectedWords: strings.expectedWords,
     minLength: strings.minLength,
     maxLength: strings.maxLength,
     minItems: arrays.minItems,
@@ -102,6 +109,8 @@ function rulesOfNothing(): ValueRules {
     maximum: Number.POSITIVE_INFINITY,
     pattern: undefined,
     words: undefined,
+    expectedPattern: undefined,
+    expectedWords: undefined,
     minLength: 0,
     maxLength: Number.POSITIVE_INFINITY,
     minItems: 0,
@@ -150,7 +159,7 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   // These have already been followed and expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
   // These are merged together, because `additionalProperties` depends on `properties`.
-  ...['properties', 'required', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
+  ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [
     'type',
     (rules, value) => {
@@ -171,6 +180,8 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
       rules.pattern = String(value);
     },
   ],
+  ['x-expected-pattern', (rules, value, path) => expectOnce(rules, { expectedPattern: String(value) }, path)],
+  ['x-expected-enum', (rules, value, path) => expectOnce(rules, { expectedWords: value as readonly string[] }, path)],
   ['items', (rules, value, path) => (rules.items = [...rules.items, { schema: value as JsonSchema, path }])],
   ['enum', (rules, value, path) => allowOnly(rules, value as readonly unknown[], path)],
   ['const', (rules, value, path) => allowOnly(rules, [value], path)],
@@ -183,6 +194,13 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
     },
   ],
 ]);
+
+/** Sets the only expectation of a string. Each expectation is reported separately, but the scan records only one. */
+function expectOnce(rules: ValueRules, expectation: Partial<ValueRules>, path: string): void {
+  if (rules.expectedPattern !== undefined || rules.expectedWords !== undefined)
+    throw new UnsupportedSchema(`two expected forms in ${path}`);
+  Object.assign(rules, expectation);
+}
 
 function allowOnly(rules: ValueRules, values: readonly unknown[], path: string): void {
   let kinds = 0;
@@ -201,6 +219,7 @@ function allowOnly(rules: ValueRules, values: readonly unknown[], path: string):
 function mergeObject(places: Together): ObjectRules | undefined {
   const members = new Map<string, PlacedSchema[]>();
   const required = new Set<string>();
+  const expected = new Set<string>();
   let others: ObjectRules['others'] = 'reported';
   for (const { schema, path } of places) {
     if (typeof schema === 'boolean') continue;
@@ -208,6 +227,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     for (const [name, child] of Object.entries(properties))
       members.set(name, [...(members.get(name) ?? []), { schema: child, path }]);
     for (const name of (schema['required'] ?? []) as readonly string[]) required.add(name);
+    for (const name of (schema['x-expected'] ?? []) as readonly string[]) expected.add(name);
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
@@ -217,10 +237,12 @@ function mergeObject(places: Together): ObjectRules | undefined {
     if (!additional) others = 'doubted';
     else if (others === 'reported') others = 'ignored';
   }
-  if (members.size === 0 && required.size === 0 && others !== 'doubted') return undefined;
-  const isNamed = [...required].every((name) => members.has(name));
+  for (const name of required) expected.delete(name);
+  const present = [...required, ...expected];
+  if (members.size === 0 && present.length === 0 && others !== 'doubted') return undefined;
+  const isNamed = present.every((name) => members.has(name));
   if (members.size === 0 || !isNamed) throw new UnsupportedSchema('required members without a schema');
-  return { members, required, others };
+  return { members, required, expected, others };
 }
 
 const hasProperties = ({ schema }: PlacedSchema) => typeof schema === 'object' && schema['properties'] !== undefined;

@@ -5,7 +5,7 @@ import type { JsonLimits } from '../lib/bounded-json.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
-import { readExcerpt, readUndocumented } from './read-excerpt.ts';
+import { type Departure, readDepartures, readExcerpt, readUndocumented } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
@@ -18,6 +18,8 @@ interface ScannedBody {
    * only the first one is included.
    */
   readonly undocumented: unknown;
+  /** The absent members and the strings that the schema expects to be different. The body is valid nonetheless. */
+  readonly departures: readonly Departure[];
   /** False if the body has no absolute address: no string has a colon that is followed by a slash, plain or escaped. */
   readonly hasAddress: boolean;
 }
@@ -49,6 +51,8 @@ export interface ScannerModule {
 const MAX_BODY = 1024 * 1024;
 /** The deepest nesting that is scanned. The module is recursive, so its stack must be limited. */
 const MAX_DEPTH = 60;
+
+const NONE: readonly Departure[] = [];
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
 
@@ -89,7 +93,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
 
   return {
     compile({ schemas, schema, excerpt }) {
-      const { root, names, places } = compile(schemas, schema, toExcerptTree(excerpt));
+      const { root, names, places, expectations } = compile(schemas, schema, toExcerptTree(excerpt));
       return {
         scan(body) {
           const { length } = body;
@@ -112,10 +116,12 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;
           const value = readExcerpt(views, texts, names);
           const hasAddress = integers[layout.RESULT_ADDRESS / 4] !== 0;
+          const departures =
+            integers[layout.RESULT_DEPARTURES / 4] === 0 ? NONE : readDepartures(views, texts, expectations);
           if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0)
-            return { excerpt: value, undocumented: undefined, hasAddress };
+            return { excerpt: value, undocumented: undefined, departures, hasAddress };
           const undocumented = readUndocumented(views, texts, places);
-          return undocumented && { excerpt: value, undocumented: undocumented.body, hasAddress };
+          return undocumented && { excerpt: value, undocumented: undocumented.body, departures, hasAddress };
         },
       };
     },

@@ -92,15 +92,42 @@ export function readUndocumented(
     const name = body.toString(encoding, nameAt, nameAt + word(layout.MEMBER_NAME_LENGTH));
     if (name === '__proto__') return undefined;
     const text = body.toString(encoding, word(layout.MEMBER_VALUE) - start, word(layout.MEMBER_VALUE_END) - start);
-    let level = 0;
-    const steps = place.map((step) => {
-      if (step !== '*') return step;
-      level += 1;
-      return word(layout.MEMBER_INDICES + (level - 1) * 4);
-    });
-    put(root, steps, name, JSON.parse(text));
+    put(root, withIndices(place, word, layout.MEMBER_INDICES), name, JSON.parse(text));
   }
   return root;
+}
+
+/** A place where a valid body is not as expected. */
+export interface Departure {
+  /** The names and indices that lead to the value. */
+  readonly path: readonly (string | number)[];
+  /** The string of an unexpected form. Undefined if an expected member is absent. */
+  readonly text: string | undefined;
+}
+
+/** Reads the departures that a scan has recorded: for each place, the first one in the body. */
+export function readDepartures(
+  { integers }: Pick<EventViews, 'integers'>,
+  { body, start, encoding }: EventTexts,
+  places: ReadonlyMap<number, readonly string[]>,
+): readonly Departure[] {
+  return Array.from({ length: integers[layout.RESULT_DEPARTURES / 4] as number }, (_, index) => {
+    const departure = (layout.DEPARTURES + index * layout.DEPARTURE_SIZE) / 4;
+    const word = (offset: number) => integers[departure + offset / 4] as number;
+    const from = word(layout.DEPARTURE_FROM);
+    const text = from === 0 ? undefined : body.toString(encoding, from - start, word(layout.DEPARTURE_TO) - start);
+    return { path: withIndices(places.get(word(layout.DEPARTURE_NODE)) ?? [], word, layout.DEPARTURE_INDICES), text };
+  });
+}
+
+/** Replaces each `*` in a path with the index that a record contains for it. */
+function withIndices(path: readonly string[], word: (offset: number) => number, indices: number): (string | number)[] {
+  let level = 0;
+  return path.map((step) => {
+    if (step !== '*') return step;
+    level += 1;
+    return word(indices + (level - 1) * 4);
+  });
 }
 
 /** Puts a value into a body and creates the objects and arrays that contain it. */

@@ -20,6 +20,8 @@ export const ANYTHING = 1024;
  * A flag in addition to the kinds: all integers without a minus sign and with at most 18 digits are within the bounds.
  */
 export const SHORT_NUMBERS_FIT = 2048;
+/** A flag in addition to the kinds: strings that do not have the expected form are recorded, and they are valid. */
+export const EXPECTED_STRING = 4096;
 
 // A node contains the rules for one value. References are addresses; 0 means that the rule is absent.
 export const NODE_KINDS = 0;
@@ -37,9 +39,12 @@ export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
 /** The number of arrays that contain an array. It determines where `INDICES` stores the current index of the array. */
 export const NODE_LEVEL = 56;
+/** The number of the last scan that has recorded a string of an unexpected form here. */
+export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
 /** A table contains the documented members of an object. They are looked up by a hash of their name. */
+/** The sum of `KEY_REQUIRED` of all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
 /** The member that came first in the last scanned object. It is expected to come first again. */
@@ -59,13 +64,20 @@ export const KEY_LENGTH = 0;
 export const KEY_NODE = 4;
 /** The member that followed this member in the last scanned object. */
 export const KEY_NEXT = 8;
-/** 1 for a required member, otherwise 0. */
+/** `REQUIRED`, `EXPECTED` or 0. */
 export const KEY_REQUIRED = 12;
 /** The number of the last scanned object that contained the member. */
 export const KEY_STAMP = 16;
 /** The next member with the same hash. */
 export const KEY_CHAIN = 24;
+/** The number of the last scan that has recorded the absence of the member. */
+export const KEY_RECORDED = 28;
 export const KEY_NAME = 32;
+
+/** An absent member makes the body invalid. */
+export const REQUIRED = 1;
+/** An absent member is recorded. An object has fewer than 65,536 required members. */
+export const EXPECTED = 65536;
 
 // A pattern is an automaton: one row of 256 bytes per state, which contains the next state for each byte. State 0 means
 // failure, and state 1 is the start. The byte 0 never occurs in a string, so its column marks accepting states with 1.
@@ -83,6 +95,8 @@ export const RESULT_UNDOCUMENTED = 1028;
 export const RESULT_BEYOND_ASCII = 1032;
 /** 1 if a string of the body may contain the start of an absolute address: a colon and a slash. */
 export const RESULT_ADDRESS = 1036;
+/** The number of recorded departures. */
+export const RESULT_DEPARTURES = 1056;
 /** The current index in each of the open arrays. */
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;
@@ -108,6 +122,16 @@ export const NAME_SIZE = 8;
 /** The maximum number of names that are compared in one open object. */
 export const MAX_NAMES = 64;
 export const NAMES_END = 12352;
+
+// A departure from what the contract expects: an absent member, or a string of an unexpected form. It contains the node
+// of the member or the string, the two ends of the string (0 for an absent member), and the array indices.
+export const DEPARTURES = 12352;
+export const DEPARTURE_NODE = 0;
+export const DEPARTURE_FROM = 4;
+export const DEPARTURE_TO = 8;
+export const DEPARTURE_INDICES = 16;
+export const DEPARTURE_SIZE = 32;
+export const MAX_DEPARTURES = 120;
 
 /**
  * The excerpt as a sequence of events. Each event has a tag (slot and kind) and a number, a count, or the two ends of a

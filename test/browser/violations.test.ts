@@ -6,7 +6,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 
 needsProgram('chromium', 'the page of violations', (path) => {
-  const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
+  const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:type@13'] });
 
   it("shows the upstream's violations, filtered by category, operation and text", async () => {
     await gateway().call('/services/v2/question.json');
@@ -16,7 +16,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
       await page.getByText('3 violations').waitFor();
       await page.getByLabel('Category').selectOption('missing');
       await page.getByText('1 of 3 violations').waitFor();
-      await page.getByRole('link', { name: '/list/*/title is missing' }).waitFor();
+      await page.getByRole('link', { name: '/list/*/type is missing' }).waitFor();
       await page.getByRole('link', { name: 'Clear' }).click();
       await page.getByLabel('Operation').selectOption('listQuestions');
       await page.getByText('2 of 3 violations').waitFor();
@@ -35,18 +35,18 @@ needsProgram('chromium', 'the page of violations', (path) => {
     const { headers } = await gateway().call('/services/v2/article.json?page=2');
     const requestId = String(headers['x-request-id']);
     await visit('#/violations?category=missing', async (page) => {
-      await page.getByRole('link', { name: '/list/*/title is missing' }).click();
-      await page.getByRole('heading', { name: '/list/*/title is missing', level: 1 }).waitFor();
+      await page.getByRole('link', { name: '/list/*/type is missing' }).click();
+      await page.getByRole('heading', { name: '/list/*/type is missing', level: 1 }).waitFor();
       await page.getByRole('rowheader', { name: requestId }).waitFor();
       const where = await page.locator('dl.facts').first().innerText();
       expect(where).toMatch(/Operation\s+listArticles\s+Direction\s+response\s+Check\s+responses/);
-      expect(where).toMatch(/resources\/article\.schema\.json/);
+      expect(where).toMatch(/resources\/node\.schema\.json/);
     });
   });
 
   it('cannot accept one without a configured baseline, and explains why', async () => {
     await visit('#/violations', async (page) => {
-      await page.getByRole('link', { name: '/list/*/title is missing' }).click();
+      await page.getByRole('link', { name: '/list/*/type is missing' }).click();
       expect(await page.getByRole('button', { name: 'Add to the baseline' }).isDisabled()).toBe(true);
       await page.getByText('To accept violations, set contract.baseline to a file').waitFor();
     });

@@ -183,7 +183,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
   };
 }
 
-const FAULT = '--fault missing-field:title@6';
+const FAULT = '--fault missing-field:type@6';
 
 describe.each([
   ['GitHub Actions', github()],
@@ -203,7 +203,7 @@ describe.each([
     const failed = await runPipeline(pipeline, { faults: FAULT });
     expect(failed.code).toBe(1);
     expect(failed.said).toContain('1 distinct violation not in the baseline (--fail-on new)');
-    expect(failed.violations).toMatchObject([{ operation: 'listQuestions', at: '/list/*/title' }]);
+    expect(failed.violations).toMatchObject([{ operation: 'listQuestions', at: '/list/*/type' }]);
     expect(failed.wrote).toEqual(['contract.xml', 'contract.sarif', 'contract.html']);
     expect((await failed.decideAgain([])).code).toBe(1);
     expect((await failed.decideAgain(failed.violations.map(({ fingerprint }) => fingerprint))).code).toBe(0);

@@ -55,6 +55,32 @@ describe('a page with undocumented fields', () => {
   });
 });
 
+describe('a page that lacks expected fields and has dates of another locale', () => {
+  it('is forwarded at the `enforce` level, reported once per field, and stored', async () => {
+    fake.handler = () => {
+      const page = exampleOf('listQuestions');
+      const [{ slug: _, ...item }] = page.list as unknown as [Record<string, unknown>];
+      const list = Array.from({ length: 5 }, () => ({ ...item, creationDateFormatted: '14.11.2023 22:13' }));
+      return { json: { ...page, list, listCount: 5 } };
+    };
+    const first = await gateway.call(QUESTIONS);
+    expect([first.status, first.headers['contract-status']]).toEqual([
+      200,
+      expect.stringContaining('violations; count=2; worst=advisory'),
+    ]);
+    expect((await gateway.call(QUESTIONS)).headers['cache-status']).toMatch(/hit/);
+    expect(fake.requests).toHaveLength(1);
+    await until(() => gateway.log.length >= 2);
+    expect(await ledger()).toEqual([
+      'response x-expected /list/*/slug × 1',
+      'response x-expected-pattern /list/*/creationDateFormatted × 1',
+    ]);
+    const labels = 'operation="listQuestions",direction="response",category="advisory"';
+    expect(await gateway.metric(`portico_contract_violations_total{${labels}}`)).toBe(2);
+    expect(await gateway.metric('portico_checks_total{check="responses",outcome="passed"}')).toBe(1);
+  });
+});
+
 describe('an upstream failure', () => {
   it('is counted once per exchange, however many requests wait for the same page', async () => {
     const held = Promise.withResolvers<void>();

@@ -60,6 +60,43 @@ describe('the scan of a response', () => {
     expect(found).toMatchObject({ findings: expected });
   });
 
+  it('reports unmet expectations as the check of the parsed body does, without looking closer', () => {
+    const page = exampleOf('listQuestions');
+    const [question] = page.list;
+    const { slug, ...short } = question as typeof question & { slug: string };
+    const list = [question, { ...short, creationDateFormatted: `14.11.2023 ${slug.length}` }, { ...short, title: 'x' }];
+    const json = { ...page, list, listCount: 3, sorts: ['active', 'oldest'] };
+    const operation = operationOf('listQuestions');
+    const response = { status: 200, mediaType: 'application/json', json };
+    const expected = contract.checkResponse(operation, valuesFor('listQuestions', ''), response);
+    expect(expected.reported).toEqual([
+      {
+        check: 'responses',
+        direction: 'response',
+        category: 'advisory',
+        location: 'body',
+        at: '/list/1/slug',
+        keyword: 'x-expected',
+        schemaPath: 'resources/question.schema.json#/allOf/2/x-expected',
+        message: '/list/1/slug is expected but absent',
+      },
+      expect.objectContaining({
+        at: '/sorts/1',
+        keyword: 'x-expected-enum',
+        schemaPath: 'resources/sort-name.schema.json#/x-expected-enum',
+        message: expect.stringMatching(/^\/sorts\/1 is expected to be one of active, newest, /) as string,
+        found: 'the word oldest',
+      }),
+      expect.objectContaining({
+        at: '/list/1/creationDateFormatted',
+        keyword: 'x-expected-pattern',
+        message: '/list/1/creationDateFormatted is expected to have the documented form',
+        found: expect.stringMatching(/^text of 1[23] characters/) as string,
+      }),
+    ]);
+    expect(scanned('listQuestions', json)).toMatchObject({ findings: expected });
+  });
+
   it.each([
     ['an invalid field', 'listQuestions', { pageCount: '3' }, ''],
     ['a missing field', 'listQuestions', { pageCount: undefined }, ''],

@@ -32,6 +32,12 @@ const DATE = String.raw`^\d{2}/\d{2}/\d{4} \d{2}:\d{2} (AM|PM)$`;
 const ZONE = '^[A-Z][a-z]{2} [^ ]{1,4} x$';
 const pair = { type: 'object', required: ['a'], properties: { a: { type: 'integer' }, b: { type: 'string' } } };
 
+const hoping = {
+  ...pair,
+  'x-expected': ['b', 'c'],
+  properties: { ...pair.properties, c: { type: 'string', 'x-expected-pattern': '^[a-z]$' } },
+};
+
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   type: [
     {
@@ -127,6 +133,28 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['{"longer than eight":1}'],
     },
   ],
+  // The comparison includes the unmet expectations.
+  expectations: [
+    {
+      schema: hoping,
+      valid: ['{"a":1,"b":"x","c":"c"}', '{"a":1,"b":"x"}', '{"a":1}', '{"c":"cc","a":1}', '{"c":"é","a":1,"d":2}'],
+      invalid: ['{"b":"x","c":"c"}', '{}', '{"a":1,"c":1}'],
+      closer: [String.raw`{"a":1,"c":"\u0061"}`],
+    },
+    {
+      schema: { type: 'array', items: { type: 'object', properties: { in: { type: 'array', items: hoping } } } },
+      valid: ['[{"in":[{"a":1,"b":"x","c":"c"},{"a":1,"c":"cc"}]},{},{"in":[{"a":1},{"a":2,"c":"dd","b":"x"}]}]'],
+      invalid: ['[{"in":[{"a":1},{}]}]'],
+    },
+    {
+      schema: { type: ['string', 'null'], 'x-expected-enum': ['a', 'é'] },
+      valid: ['"a"', '"é"', '"b"', '""', 'null'],
+      invalid: ['1'],
+      closer: ['"\\u0061"'],
+    },
+    // A required field is not expected a second time.
+    { schema: { ...pair, 'x-expected': ['a'] }, valid: ['{"a":1}'], invalid: ['{}'] },
+  ],
   arrays: [
     {
       schema: { type: 'array', items: { type: 'integer' } },
@@ -193,6 +221,9 @@ describe('the scanner', () => {
     ['two patterns', { allOf: [{ pattern: '^a' }, { pattern: 'b$' }] }],
     ['a number among the allowed values', { enum: [1] }],
     ['required members without a schema', { required: ['a'], properties: { b: true } }],
+    ['required members without a schema', { 'x-expected': ['a'], properties: { b: true } }],
+    ['two expected forms', { 'x-expected-pattern': '^a', 'x-expected-enum': ['a'] }],
+    ['an expected form with other rules for strings', { 'x-expected-pattern': '^a', maxLength: 3 }],
     ['a schema that contains itself', { properties: { a: { $ref: 'tested.schema.json' } } }],
     ['the reference none.json', { $ref: 'none.json' }],
     ['the name "a\\nb"', { properties: { 'a\nb': true } }],

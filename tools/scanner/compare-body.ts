@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
+import { findUnmetExpectations, unmetExpectationsAt } from '../../src/contract/explain/expectations.ts';
 import { findUnknownFields } from '../../src/contract/explain/find-unknown-fields.ts';
 import { readDocument } from '../../src/contract/document/read-document.ts';
 import { contractFolder, responseFile } from '../../src/contract/contract-files.ts';
@@ -53,7 +54,11 @@ export function createCompareBody(
     if (!scanned.hasAddress && ADDRESS.test(body.toString('latin1'))) return 'WRONG: misses an absolute address';
     const found = findUnknownFields(shape, scanned.undocumented, MAX_UNKNOWN);
     const expected = findUnknownFields(shape, parsed.value, MAX_UNKNOWN);
-    return isDeepStrictEqual(found, expected) ? 'both valid' : 'WRONG: finds other undocumented fields';
+    if (!isDeepStrictEqual(found, expected)) return 'WRONG: finds other undocumented fields';
+    const recorded = unmetExpectationsAt(shape, scanned.departures);
+    return isDeepStrictEqual(recorded, findUnmetExpectations(shape, parsed.value))
+      ? 'both valid'
+      : 'WRONG: finds other unmet expectations';
   };
 }
 

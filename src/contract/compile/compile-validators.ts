@@ -9,6 +9,12 @@ import {
   type SchemaPlace,
   toViolations,
 } from '../explain/schema-violation.ts';
+import {
+  type Departure,
+  expectationViolation,
+  findUnmetExpectations,
+  unmetExpectationsAt,
+} from '../explain/expectations.ts';
 import { unknownFieldViolation } from '../explain/unknown-field.ts';
 import {
   type OpenApiDocument,
@@ -71,10 +77,10 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   }
   if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
   const media = checkMedia(head.mediaType);
-  return (json, proven) => {
+  return (json, departures) => {
     if (media.length > 0) return [...media];
-    if (proven === true && json === undefined) return [];
-    if (json !== undefined) return documented[variant](json, proven);
+    if (departures?.length === 0 && json === undefined) return [];
+    if (json !== undefined || departures !== undefined) return documented[variant](json, departures);
     return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
   };
 }
@@ -130,11 +136,11 @@ interface SuccessSchema {
 }
 
 /**
- * Checks a value against a compiled schema. Returns the violations, followed by the undocumented fields. If `proven` is
- * true, the whole value is already known to satisfy the schema, and `value` contains only the part with undocumented
- * fields.
+ * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `departures` is
+ * defined, the whole value is already known to satisfy the schema: `value` contains only the part with undocumented
+ * fields, and `departures` contains the places where the value is not as expected.
  */
-type SchemaCheck = (value: unknown, proven?: boolean) => Violation[];
+type SchemaCheck = (value: unknown, departures?: readonly Departure[]) => Violation[];
 
 /** Options of a check. */
 interface CheckOptions {
@@ -164,16 +170,26 @@ export function toSchemaCheck(
   if (!compiled) return () => [];
   const { accepts, explain, file, files } = compiled;
   const shape = unknownFields ? compileFieldShape(files, file) : undefined;
-  return (value, proven = false) => {
+  // Only responses are expected to contain more than is required.
+  const unmetIn = (value: unknown, departures?: readonly Departure[]) => {
+    if (place.direction === 'request') return [];
+    return departures === undefined ? findUnmetExpectations(shape, value) : unmetExpectationsAt(shape, departures);
+  };
+  return (value, departures) => {
     const unknown = shape === undefined ? [] : findUnknownFields(shape, value, max);
-    if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
-    const causes = oneCause(shape, value, explain(value), unknown);
+    const unmet = unmetIn(value, departures);
+    const advisories = (isClear: (within: string) => boolean = () => true) => [
+      ...unknown.filter(({ within }) => isClear(within)).map((field) => unknownFieldViolation(field, place)),
+      ...unmet.filter(({ within }) => isClear(within)).map((one) => expectationViolation(one, place, files, describe)),
+    ];
+    if (departures !== undefined || accepts(value)) return unknown.length + unmet.length === 0 ? [] : advisories();
+    const causes = oneCause(shape, value, explain(value));
     // A client must see every item that it has to fix. In a server's response, the same error in every item counts as
     // one violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),
-      ...causes.unknown.map((field) => unknownFieldViolation(field, place)),
+      ...advisories(causes.isClear),
     ];
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Ajv2020, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
+import { EXPECTATIONS } from '../generate/generate-schemas.ts';
 import { openExplanations } from '../explain/explain-errors.ts';
 import type { Explain, SchemaFiles } from '../explain/schema-errors.ts';
 
@@ -131,6 +132,8 @@ const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.
 /** The Ajv settings that both compilations use. */
 const SETTINGS: Options = {
   strict: true,
+  // These have no effect on validity. expectations.ts evaluates them.
+  keywords: [...EXPECTATIONS],
   // The keywords that an overlay adds next to a reference have no type.
   strictTypes: false,
   allowUnionTypes: true,

@@ -60,6 +60,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   minProperties: count,
   maxProperties: count,
   pattern: check(isRegularExpression, 'must be a regular expression'),
+  'x-expected-pattern': check(isRegularExpression, 'must be a regular expression'),
   ...Object.fromEntries(['title', 'description', 'format', '$comment'].map((name) => [name, text])),
   ...Object.fromEntries(['deprecated', 'readOnly', 'writeOnly'].map((name) => [name, flag])),
   ...Object.fromEntries(
@@ -105,7 +106,7 @@ function schemasOf(value: unknown, pointer: string, path: readonly string[]): Fo
 }
 
 function keywordFaults(keyword: string, value: unknown, pointer: string): Fault[] {
-  if (keyword.startsWith('x-')) return [];
+  if (keyword.startsWith('x-') && !Object.hasOwn(KEYWORDS, keyword)) return [];
   const at = { source: CONTRACT_SOURCE, pointer: `${pointer}/${escapePointer(keyword)}` };
   if (!Object.hasOwn(KEYWORDS, keyword)) {
     const suggestion = closestName(keyword, Object.keys(KEYWORDS));

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
-import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
+import type { ExpectedForm, FieldShape, InnerField, ObjectShape } from './field-shape.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
 /**
@@ -11,6 +11,7 @@ type Described<T> = 'open' | 'none' | T;
 
 interface DescribedFields {
   readonly fields: ReadonlyMap<string, SchemaGroup>;
+  readonly expected: ReadonlyMap<string, SchemaObject>;
   readonly settled: boolean;
 }
 
@@ -37,8 +38,8 @@ const BEYOND_NAMES = [
 const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
 /**
- * Compiles the documented fields of a value, at all levels, from the generated schemas. Returns undefined if the
- * contract leaves the value entirely open.
+ * Compiles the documented fields and the expected forms of a value, at all levels, from the generated schemas. Returns
+ * undefined if the contract leaves the value entirely open.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
   // The responses of different operations contain mostly the same resources, so each resource is compiled only once per
@@ -51,7 +52,7 @@ export function compileFieldShape(files: SchemaFiles, file: string): FieldShape 
 function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldShape {
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
-  const shape: ObjectShape = { object: undefined, elements: undefined };
+  const shape: ObjectShape = { object: undefined, elements: undefined, forms: [] };
   // The shape is stored before its children are compiled, because a child can have the same schema.
   all.made.set(key, shape);
   const described = alternatives.map(fieldsOf).filter((one) => one !== 'none');
@@ -70,7 +71,8 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
       if (child !== undefined) inner.push({ name, shape: child });
     }
     const settled = fields.some((one) => one.settled);
-    shape.object = { names: new Set(inside.keys()), settled, inner, order: [...inside.keys()] };
+    const expected = expectedByAll(fields);
+    shape.object = { names: new Set(inside.keys()), expected, settled, inner, order: [...inside.keys()] };
   }
   const items = alternatives.map(itemsOf).filter((one) => one !== 'none');
   if (items.length > 0 && !items.includes('open'))
@@ -78,7 +80,10 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
       all,
       items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
     );
-  if (shape.object !== undefined || shape.elements !== undefined) return shape;
+  const forms = alternatives.map(formsOf).filter((one) => one !== 'none');
+  // If several alternatives accept texts, it is not known which form is expected.
+  if (forms.length === 1) shape.forms = forms[0] ?? [];
+  if (shape.object !== undefined || shape.elements !== undefined || shape.forms.length > 0) return shape;
   all.made.set(key, undefined);
   return undefined;
 }
@@ -87,6 +92,8 @@ const allows = ({ type }: SchemaObject, wanted: string) => type === undefined ||
 
 function fieldsOf(places: SchemaGroup): Described<DescribedFields> {
   const fields = new Map<string, Place[]>();
+  const expected = new Map<string, SchemaObject>();
+  const required = new Set<string>();
   let settled = false;
   let beyond = false;
   for (const { schema, file } of places) {
@@ -97,8 +104,34 @@ function fieldsOf(places: SchemaGroup): Described<DescribedFields> {
     beyond ||= BEYOND_NAMES.some((name) => Object.hasOwn(schema, name));
     for (const [name, child] of Object.entries(schema.properties ?? {}))
       fields.set(name, [...(fields.get(name) ?? []), { schema: child, file }]);
+    for (const name of schema['x-expected'] ?? []) if (!expected.has(name)) expected.set(name, schema);
+    for (const name of schema.required ?? []) required.add(name);
   }
-  return fields.size === 0 || beyond ? 'open' : { fields, settled };
+  for (const name of required) expected.delete(name);
+  return fields.size === 0 || beyond ? 'open' : { fields, expected, settled };
+}
+
+/** Returns the fields that every alternative expects. */
+function expectedByAll(alternatives: readonly DescribedFields[]): ReadonlyMap<string, SchemaObject> {
+  const [first, ...others] = alternatives;
+  return new Map([...(first?.expected ?? [])].filter(([name]) => others.every(({ expected }) => expected.has(name))));
+}
+
+function formsOf(places: SchemaGroup): 'none' | readonly ExpectedForm[] {
+  const forms: ExpectedForm[] = [];
+  for (const { schema } of places) {
+    if (schema === false) return 'none';
+    if (schema === true) continue;
+    if (!allows(schema, 'string') || isNothing(schema)) return 'none';
+    const { 'x-expected-pattern': pattern, 'x-expected-enum': words } = schema;
+    if (pattern !== undefined) {
+      const expression = new RegExp(pattern, 'u');
+      forms.push({ keyword: 'x-expected-pattern', schema, accepts: (text) => expression.test(text) });
+    }
+    if (words !== undefined)
+      forms.push({ keyword: 'x-expected-enum', schema, accepts: (text) => words.includes(text) });
+  }
+  return forms;
 }
 
 function itemsOf(places: SchemaGroup): Described<SchemaGroup> {

@@ -13,7 +13,7 @@ import { Type } from 'ajv/dist/compile/util.js';
 import { escapePointer } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
-import type { Explain, SchemaError, SchemaFiles } from './schema-errors.ts';
+import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 
 /**
  * The usual limits. The first elements of an array are enough to find the cause, and no configuration collects more
@@ -82,18 +82,6 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
     return { keyword, at: `${instancePath}/${plainName(name)}`, schema, limit: name };
   }
   return { keyword, at: instancePath, schema, limit };
-}
-
-/** Returns the place of each schema as a file and a JSON pointer into the file. */
-function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
-  const places = new Map<unknown, string>();
-  const visit = (value: unknown, place: string): void => {
-    if (typeof value !== 'object' || value === null) return;
-    places.set(value, place);
-    for (const [key, child] of Object.entries(value)) visit(child, `${place}/${escapePointer(key)}`);
-  };
-  for (const [file, schema] of files) visit(schema, `${file}#`);
-  return places;
 }
 
 /**

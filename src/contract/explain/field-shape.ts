@@ -1,25 +1,37 @@
 import { keysOf } from '../../lib/json-pointer.ts';
+import type { SchemaObject } from '../openapi-document.ts';
 
 /**
- * The documented fields of a value. Undefined if the contract leaves the value open, or if the value cannot contain
- * unknown fields.
+ * The documented fields and the expected forms of a value. Undefined if the contract describes neither.
  */
 export type FieldShape = ObjectShape | undefined;
 
-/** The documented fields of an object or of an array's elements. */
+/** The documented fields of an object or of an array's elements, or the expected forms of a text. */
 export interface ObjectShape {
   /** The fields of an object. Undefined if the contract describes no object here. */
   object: KnownFields | undefined;
   /** The elements of an array. Undefined if the contract describes no array here or leaves the elements open. */
   elements: FieldShape;
+  /** The forms that the contract expects of a text. Other forms are advisories. */
+  forms: readonly ExpectedForm[];
+}
+
+/** A form that the contract expects of a text. */
+export interface ExpectedForm {
+  readonly keyword: 'x-expected' | 'x-expected-pattern' | 'x-expected-enum';
+  /** The schema that contains the keyword. */
+  readonly schema: SchemaObject;
+  readonly accepts: (text: string) => boolean;
 }
 
 /** The documented fields of an object. */
 export interface KnownFields {
   readonly names: ReadonlySet<string>;
+  /** The fields that are expected but not required, each with the schema that expects it. */
+  readonly expected: ReadonlyMap<string, SchemaObject>;
   /** True if no other fields are reported here, because the contract already states whether they are allowed. */
   readonly settled: boolean;
-  /** The fields whose values also have documented fields. */
+  /** The fields whose values also have a shape. */
   readonly inner: readonly InnerField[];
   /**
    * The field names, in order, of the last object that had no unknown fields. Most objects in a list have the same
@@ -28,7 +40,7 @@ export interface KnownFields {
   order: readonly string[];
 }
 
-/** A field whose value is also searched for unknown fields. */
+/** A field whose value also has a shape. */
 export interface InnerField {
   readonly name: string;
   readonly shape: ObjectShape;

@@ -1,3 +1,4 @@
+import { escapePointer } from '../../lib/json-pointer.ts';
 import type { SchemaObject } from '../openapi-document.ts';
 
 /** One error that a schema found in a value. */
@@ -16,3 +17,20 @@ export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
 
 /** Returns the errors of an invalid value, in the order in which Ajv reports them. */
 export type Explain = (value: unknown) => readonly SchemaError[];
+
+const placesByFiles = new WeakMap<SchemaFiles, ReadonlyMap<unknown, string>>();
+
+/** Returns the place of each schema as a file and a JSON pointer into the file. */
+export function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
+  const known = placesByFiles.get(files);
+  if (known !== undefined) return known;
+  const places = new Map<unknown, string>();
+  const visit = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    places.set(value, place);
+    for (const [key, child] of Object.entries(value)) visit(child, `${place}/${escapePointer(key)}`);
+  };
+  for (const [file, schema] of files) visit(schema, `${file}#`);
+  placesByFiles.set(files, places);
+  return places;
+}

@@ -3,7 +3,6 @@ import type { CheckName } from '../../model/checks.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../../model/violation.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './field-shape.ts';
-import type { UnknownField } from './find-unknown-fields.ts';
 import type { SchemaError } from './schema-errors.ts';
 
 /** The check that a schema belongs to, and the part of the message to which it was applied. */
@@ -133,7 +132,7 @@ function sentence({ keyword, limit }: SchemaError): string {
  */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
 
-const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const']);
+const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
  * Creates a function that describes values. `personal` contains the names of personal fields. The values of these
@@ -148,23 +147,19 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
   };
 }
 
-/** The errors and the unknown fields in a value, with only one entry for each cause. */
+/** The errors in a value, with only one entry for each cause. */
 interface Causes {
   readonly errors: readonly SchemaError[];
-  readonly unknown: readonly UnknownField[];
+  /** Returns true if the intended shape of the object at a JSON pointer is clear, so that advisories about it help. */
+  readonly isClear: (within: string) => boolean;
 }
 
 /**
  * Reduces the errors to one for each cause. If a value has the wrong type, only this error is reported, even if several
  * parts of the contract describe the value. An object without any documented field gets one error instead of one error
- * for each required field. If the intended shape is unclear, unknown fields are not reported separately.
+ * for each required field.
  */
-export function oneCause(
-  shape: FieldShape,
-  value: unknown,
-  errors: readonly SchemaError[],
-  unknown: readonly UnknownField[],
-): Causes {
+export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(
     errors.filter(({ keyword }) => keyword === 'required'),
     ({ at }) => parentOf(at),
@@ -187,7 +182,7 @@ export function oneCause(
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     return error === first ? [{ ...error, keyword: DIFFERENT_SHAPE, at: within }] : [];
   });
-  return { errors: reported, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
+  return { errors: reported, isClear: (within) => !unclear.some((at) => isWithin(within, at)) };
 }
 
 /** Returns true if the same error was already reported because of another part of the contract. */

@@ -1,5 +1,6 @@
 import { bundlePlace, SCHEMA_BASE } from '../contract-files.ts';
 import type { SchemaObject } from '../openapi-document.ts';
+import { EXPECTATIONS } from './generate-schemas.ts';
 
 /** The beginning of the comment that each generated file contains. */
 export const GENERATED = 'Generated from openapi.yaml by ';
@@ -8,7 +9,8 @@ export const GENERATED = 'Generated from openapi.yaml by ';
  * Combines the generated schemas into files for human readers. There is one file for each resource and one for each
  * operation. Each file is a compound document (JSON Schema 2020-12, section 9.3). Every schema below `$defs` has its
  * own `$id`, and references in the schema are relative to this `$id`. Returns the contents of the files by their paths
- * relative to the schema folder, in a fixed order.
+ * relative to the schema folder, in a fixed order. The files contain only keywords of JSON Schema, so that strict
+ * validators accept them.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();
@@ -27,6 +29,9 @@ export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<s
     else bundle['$defs'] = { ...(bundle['$defs'] as object | undefined), [name]: schema };
     bundles.set(file, bundle);
   }
-  const texts = [...bundles].map(([file, bundle]) => [file, `${JSON.stringify(bundle, undefined, 2)}\n`] as const);
+  const texts = [...bundles].map(([file, bundle]) => [file, `${write(bundle)}\n`] as const);
   return new Map(texts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+const write = (bundle: unknown) =>
+  JSON.stringify(bundle, (key, value: unknown) => (EXPECTATIONS.includes(key) ? undefined : value), 2);

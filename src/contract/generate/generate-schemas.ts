@@ -108,14 +108,17 @@ type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** Converts a schema in the document to plain JSON Schema without extensions, examples and formats. */
+/** The extensions in the generated schemas. They state what is expected of a value but not required. */
+export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
+
+/** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
   // `false` is written as an object, because an Ajv error can be traced back to an object, but not to a bare `false`.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
-    if (!STRIPPED.has(keyword) && !keyword.startsWith('x-')) plain[keyword] = value;
+    if (!STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword))) plain[keyword] = value;
   // This is the only format that limits a number. The range is as precise as a double allows.
   if (schema.format === 'int64') {
     plain['minimum'] ??= -(2 ** 63);
@@ -139,7 +142,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 
 /**
  * Returns the schema of a response that contains only selected fields. The envelope stays the same, and no field inside
- * an item is required.
+ * an item is required or expected.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
@@ -147,6 +150,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   const projected: Record<string, unknown> = { ...schema };
   if (!envelope) {
     delete projected['required'];
+    delete projected['x-expected'];
     delete projected['minProperties'];
   }
   if (schema.items !== undefined) projected['items'] = projectSchema(schema.items);

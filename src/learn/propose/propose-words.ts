@@ -16,8 +16,9 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
     const words = [...seen.words].filter(([, { answers }]) => answers >= minResponses).map(([word]) => word);
     if (schema === undefined || words.length === 0) return [];
     const describing = describingSchema(path, document) ?? schema;
-    const known = schema.enum === undefined ? documentedWords(describing) : schema.enum.map(String);
-    const closed = schema.enum === undefined && isClosed(seen, words.length);
+    const list = listOfWords(schema);
+    const known = list === undefined ? documentedWords(describing) : list.words.map(String);
+    const closed = list === undefined && isClosed(seen, words.length);
     const fresh = words.filter(
       (word) => !known.includes(word) && (closed || confidenceInWord(seen, word) >= minConfidence),
     );
@@ -34,12 +35,21 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
         statement,
         ...(closed ? closedEvidence(seen) : rarestEvidence(seen, fresh)),
         actions:
-          schema.enum === undefined
+          list === undefined
             ? listWords(path, describing, all, closed)
-            : fresh.map((word) => append(path, word)),
+            : fresh.map((word) => append(path, list.selector, word)),
       },
     ];
   });
+}
+
+/** Returns the words that the contract lists, either as the only ones or as the expected ones. */
+function listOfWords(
+  schema: SchemaNode,
+): { readonly words: readonly unknown[]; readonly selector: string } | undefined {
+  if (schema.enum !== undefined) return { words: schema.enum, selector: '.enum' };
+  const words = schema['x-expected-enum'];
+  return Array.isArray(words) ? { words, selector: "['x-expected-enum']" } : undefined;
 }
 
 /** Returns whether so many values have been sampled without a new word that another new word is unlikely. */
@@ -91,9 +101,9 @@ function listWords(path: string, describing: SchemaNode, words: readonly string[
   return actions;
 }
 
-function append(path: string, word: string): OverlayAction {
+function append(path: string, selector: string, word: string): OverlayAction {
   return {
-    target: `${path}.enum`,
+    target: `${path}${selector}`,
     description: `${placeName(path)}: an undocumented word`,
     update: word,
   };

@@ -1,5 +1,5 @@
 import { confidenceOf, wilsonBound } from '../confidence.ts';
-import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { childPath, type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
 import type { Observations, SwitchCounts } from '../observations/observations.ts';
 import { mergeShapes } from '../shape/merge-shapes.ts';
 import type { Shape } from '../shape/shape.ts';
@@ -29,7 +29,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
   return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
 }
 
-/** A required member that was missing from some objects. `of` is the number of all objects. */
+/** A required or expected member that was missing from some objects. `of` is the number of all objects. */
 interface MissingMember {
   readonly name: string;
   readonly shape: Shape;
@@ -37,37 +37,50 @@ interface MissingMember {
 }
 
 /**
- * Proposes that missing members become optional. An overlay cannot remove a single string from a list, so it replaces
+ * Proposes that missing members become optional, whether the contract requires or only expects them. An overlay cannot remove a single string from a list, so it replaces
  * the whole list. Each list is replaced only once, even if several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
-  return [...missingByPath(seen)].flatMap(([path, members]): Proposal[] => {
-    const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
-    const missing = [...members.values()].filter(
-      ({ name, shape }) =>
-        required?.includes(name) === true && confidenceOf(shape.seen, shape.answers) >= minConfidence,
-    );
-    const [first] = missing;
-    if (required === undefined || first === undefined) return [];
-    const names = missing.map(({ name }) => name);
-    const place = placeName(path);
-    const rarest = missing.reduce((one, other) => (other.shape.seen < one.shape.seen ? other : one), first);
-    const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} missing`;
-    const remaining = required.filter((name) => !names.includes(name));
-    return [
-      {
-        kind: 'optional',
-        place,
-        statement: `lacks required members: ${names.join(', ')}`,
-        confidence: confidenceOf(rarest.shape.seen, rarest.shape.answers),
-        evidence: { ...evidenceOf(rarest.shape), of: Math.max(rarest.of, rarest.shape.seen) },
-        actions: [
-          { target: `${path}.required`, description, remove: true },
-          { target: path, description: `${place}: the remaining required members`, update: { required: remaining } },
-        ],
-      },
-    ];
-  });
+  return [...missingByPath(seen)].flatMap(([path, members]) =>
+    LISTS.flatMap((list) => proposeShorter(path, list, members, document, minConfidence)),
+  );
+}
+
+/** The lists of members that are always or usually present. */
+const LISTS = ['required', 'x-expected'] as const;
+
+function proposeShorter(
+  path: string,
+  list: (typeof LISTS)[number],
+  members: ReadonlyMap<string, MissingMember>,
+  document: DocumentNode,
+  minConfidence: number,
+): Proposal[] {
+  const listed = ((nodeAt(document, path) ?? {}) as SchemaNode)[list];
+  const missing = [...members.values()].filter(
+    ({ name, shape }) => listed?.includes(name) === true && confidenceOf(shape.seen, shape.answers) >= minConfidence,
+  );
+  const [first] = missing;
+  if (listed === undefined || first === undefined) return [];
+  const names = missing.map(({ name }) => name);
+  const word = list === 'required' ? 'required' : 'expected';
+  const place = placeName(path);
+  const rarest = missing.reduce((one, other) => (other.shape.seen < one.shape.seen ? other : one), first);
+  const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} missing`;
+  const remaining = listed.filter((name) => !names.includes(name));
+  return [
+    {
+      kind: 'optional',
+      place,
+      statement: `lacks ${word} members: ${names.join(', ')}`,
+      confidence: confidenceOf(rarest.shape.seen, rarest.shape.answers),
+      evidence: { ...evidenceOf(rarest.shape), of: Math.max(rarest.of, rarest.shape.seen) },
+      actions: [
+        { target: childPath(path, list), description, remove: true },
+        { target: path, description: `${place}: the remaining ${word} members`, update: { [list]: remaining } },
+      ],
+    },
+  ];
 }
 
 function missingByPath({ described }: Observations): ReadonlyMap<string, ReadonlyMap<string, MissingMember>> {

@@ -74,8 +74,9 @@ function sampleMembers(
   const at = { place: hashOf(placeSchema.owner.path), item };
   const isNew = context.complete && countObject(described.objects, value, at, context);
   if (context.complete)
-    for (const { path, name } of placeSchema.required)
-      if (!Object.hasOwn(value, name)) addAt(described.missing, `${path} ${name}`, null, item, context);
+    for (const members of [placeSchema.required, placeSchema.expected])
+      for (const { path, name } of members)
+        if (!Object.hasOwn(value, name)) addAt(described.missing, `${path} ${name}`, null, item, context);
   for (const [name, member] of Object.entries(value)) {
     const known = placeSchema.member(name);
     if (known !== undefined) sampleValue(all, { placeSchema: known, name, item }, member, context);

@@ -24,9 +24,10 @@ export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): b
   return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
-/** Returns the path under which the words are stored: the path of the enumeration, if there is one. */
+/** Returns the path under which the words are stored: the path of the list of words, if there is one. */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
-  return sites.find(({ schema }) => schema.enum !== undefined)?.path ?? written.path;
+  const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
+  return listed?.path ?? written.path;
 }
 
 /**

@@ -13,7 +13,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../../report/report-fi
 const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
 let drifting: ReferenceServer | undefined;
 beforeAll(async () => {
-  drifting = await startReferenceServer({ chaos: ['missing-field:title@6'] });
+  drifting = await startReferenceServer({ chaos: ['missing-field:type@6'] });
   const { code } = await portico(
     ['check', '--against', drifting.url, '--user', 'admin', '--release', '1.0', ...QUICK],
     { PORTICO_PASSWORD: 'admin' },
@@ -54,13 +54,13 @@ describe('portico report', () => {
     const { code, out } = await portico(['report']);
     expect(code).toBe(0);
     expect(out).toContain('1 distinct violation in 30 requests: 1 new.');
-    expect(out).toContain('response 200, body /list/*/title: /list/*/title is missing');
+    expect(out).toContain('response 200, body /list/*/type: /list/*/type is missing');
   });
 
   it('shows one violation in detail, even by a prefix of its fingerprint', async () => {
     const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8).toUpperCase()]);
     expect(code).toBe(0);
-    expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S+\/required/);
+    expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S*\/required/);
     expect(out).toMatch(/request check-[\da-f-]{36}/);
     expect(out).toMatch(/- target: "\$\.components\.schemas\.\w+/);
     expect((await portico(['report', '0123456789abcdef'])).code).toBe(1);
@@ -144,7 +144,7 @@ describe('portico report', () => {
     expect(late.out).toContain('1 distinct violation in 100 requests since 2026-05-04 10:00 UTC');
     const next = await portico(['report', '--ledger', exported, '--since', '2026-05-04T11:29:30Z']);
     expect(next.out).toContain('since 2026-05-04 11:00 UTC');
-    expect(next.out).not.toContain('/list/*/title');
+    expect(next.out).not.toContain('/list/*/type');
   });
 
   it('fails if the given file does not exist', async () => {

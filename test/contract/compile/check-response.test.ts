@@ -175,12 +175,12 @@ describe('checking a response', () => {
       const page = example('questions');
       const [item] = page['list'] as Record<string, unknown>[];
       const list = Array.from({ length: 100 }, () => ({ ...item, score: 'high', title: 5 }));
-      list[24] = bent(list[24] ?? {}, 'slug', undefined) as (typeof list)[number];
+      list[24] = bent(list[24] ?? {}, 'type', undefined) as (typeof list)[number];
       const judgement = judge('listQuestions', { ...page, list, listCount: 99 });
       expect(found(judgement)).toEqual([
         'type /list/0/score',
         'type /list/0/title',
-        'required /list/24/slug',
+        'required /list/24/type',
         'list-count /listCount',
       ]);
     });
@@ -228,9 +228,9 @@ describe('checking a response', () => {
     it('never repeats a value of the response', () => {
       const secret = 'secret-9f3';
       const page = bent(bent(example('questions'), 'list.0.id', secret), 'list.0.creationDateFormatted', secret);
-      const { violations } = judge('listQuestions', page);
-      expect(violations).toHaveLength(2);
-      expect(JSON.stringify(violations)).not.toContain(secret);
+      const { violations, reported } = judge('listQuestions', page);
+      expect([...violations, ...reported]).toHaveLength(2);
+      expect(JSON.stringify([violations, reported])).not.toContain(secret);
     });
 
     it('returns violations that the next check does not change', () => {

@@ -1,12 +1,20 @@
-// The results that the scan writes to memory for the host: the excerpt and the undocumented members.
+// The results that the scan writes to memory for the host: the excerpt, the undocumented members and the departures from
+// what the contract expects.
 
 import {
+  DEPARTURES,
+  DEPARTURE_FROM,
+  DEPARTURE_INDICES,
+  DEPARTURE_NODE,
+  DEPARTURE_SIZE,
+  DEPARTURE_TO,
   EVENTS,
   EVENTS_END,
   EVENT_SIZE,
   EVENT_TEXT,
   EVENT_VALUE,
   INDICES,
+  MAX_DEPARTURES,
   MAX_EXAMINED,
   MAX_MEMBERS,
   MEMBERS,
@@ -31,12 +39,19 @@ let examined: u32 = 0;
 /** The index of the member that is expected next: most items of a list have the same members. */
 let expected: u32 = 0;
 
+/** The number of the current scan. */
+export let scans: u32 = 0;
+/** The number of recorded departures. */
+export let departures: u32 = 0;
+
 /** Prepares for a new body. */
 export function beginEvents(): void {
   eventsEnd = EVENTS;
   members = 0;
   examined = 0;
   expected = 0;
+  scans++;
+  departures = 0;
 }
 
 /** Writes an event without a value. Returns false if the buffer is full. */
@@ -91,5 +106,20 @@ export function recordMember(table: u32, name: u32, length: u32, value: u32, val
   store<u64>(member, stamp, MEMBER_STAMP);
   members++;
   expected = 0;
+  return true;
+}
+
+/**
+ * Records an absent member (`from` is 0) or a string of an unexpected form. Each is recorded once for its place; the
+ * caller ensures this. Returns false if there are too many.
+ */
+export function recordDeparture(node: u32, from: u32, to: u32): bool {
+  if (departures >= <u32>MAX_DEPARTURES) return false;
+  const departure = DEPARTURES + departures * DEPARTURE_SIZE;
+  store<u32>(departure, node, DEPARTURE_NODE);
+  store<u32>(departure, from, DEPARTURE_FROM);
+  store<u32>(departure, to, DEPARTURE_TO);
+  v128.store(departure, v128.load(INDICES), DEPARTURE_INDICES);
+  departures++;
   return true;
 }

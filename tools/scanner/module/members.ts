@@ -2,11 +2,13 @@
 
 import {
   DOUBTED,
+  EXPECTED,
   KEY_CHAIN,
   KEY_LENGTH,
   KEY_NAME,
   KEY_NEXT,
   KEY_NODE,
+  KEY_RECORDED,
   KEY_REQUIRED,
   KEY_STAMP,
   TABLE_BUCKETS,
@@ -15,7 +17,7 @@ import {
   TABLE_REQUIRED,
   TABLE_UNDOCUMENTED,
 } from '../../../src/scanner/table-layout';
-import { recordMember } from './events';
+import { recordDeparture, recordMember, scans } from './events';
 import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
@@ -66,7 +68,24 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
     }
   }
   countValues(count);
-  return missing == 0 ? at + 1 : 0;
+  if (missing != 0 && ((missing & (EXPECTED - 1)) != 0 || !recordAbsent(table, stamp))) return 0;
+  return at + 1;
+}
+
+/** Records the expected members that the object with the number `stamp` lacks. Returns false if there are too many. */
+function recordAbsent(table: u32, stamp: u64): bool {
+  for (let bucket: u32 = 0; bucket <= load<u32>(table, TABLE_MASK); bucket++) {
+    let key = load<u32>(table + (bucket << 2), TABLE_BUCKETS);
+    while (key != 0) {
+      const isAbsent = load<u32>(key, KEY_REQUIRED) == EXPECTED && load<u64>(key, KEY_STAMP) != stamp;
+      if (isAbsent && load<u32>(key, KEY_RECORDED) != scans) {
+        store<u32>(key, scans, KEY_RECORDED);
+        if (!recordDeparture(load<u32>(key, KEY_NODE), 0, 0)) return false;
+      }
+      key = load<u32>(key, KEY_CHAIN);
+    }
+  }
+  return true;
 }
 
 /** Returns true if the member's name and a closing quote are at `at`. */

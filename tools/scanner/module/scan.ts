@@ -4,10 +4,11 @@ import {
   PADDING,
   RESULT_ADDRESS,
   RESULT_BEYOND_ASCII,
+  RESULT_DEPARTURES,
   RESULT_UNDOCUMENTED,
   RESULT_VALUES,
 } from '../../../src/scanner/table-layout';
-import { beginEvents, members } from './events';
+import { beginEvents, departures, members } from './events';
 import { beginValues, values } from './open';
 import { beginText, beyondAscii, hasAddress, skipSpace } from './text';
 import { checkValue } from './value';
@@ -24,6 +25,7 @@ export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
   const end = checkValue(node, skipSpace(from), 0);
   store<u32>(RESULT_VALUES, values);
   store<u32>(RESULT_UNDOCUMENTED, members);
+  store<u32>(RESULT_DEPARTURES, departures);
   store<u32>(RESULT_BEYOND_ASCII, beyondAscii);
   store<u32>(RESULT_ADDRESS, hasAddress);
   return end != 0 && skipSpace(end) == to;

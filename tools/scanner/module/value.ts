@@ -15,6 +15,7 @@ import {
   EVENT_OBJECT,
   EVENT_STRING,
   EVENT_TRUE,
+  EXPECTED_STRING,
   FALSE,
   FRACTION,
   INDICES,
@@ -26,6 +27,7 @@ import {
   NODE_MAX_ITEMS,
   NODE_MINIMUM,
   NODE_MIN_ITEMS,
+  NODE_RECORDED,
   NODE_SLOT,
   NODE_TABLE,
   NULL,
@@ -34,7 +36,7 @@ import {
   STRING,
   TRUE,
 } from '../../../src/scanner/table-layout';
-import { writeEvent, writeNumber, writeText } from './events';
+import { recordDeparture, scans, writeEvent, writeNumber, writeText } from './events';
 import { checkMembers } from './members';
 import { endOfNumber, integerAt, isSurelyFinite, isInteger, MINUS, MOST_DIGITS } from './number';
 import {
@@ -84,10 +86,22 @@ function checkLiteral(allowed: u32, slot: u32, event: u32, end: u32): u32 {
 function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
   const end = endOfString(from);
   if (end == 0) return 0;
-  if ((kinds & CHECKED_STRING) != 0 && !checkString(node, from, end)) return 0;
+  if ((kinds & CHECKED_STRING) != 0 && !checkString(node, from, end) && !isUnexpectedOnly(node, kinds, from, end))
+    return 0;
   if (slot == 0) return end + 1;
   const isWritten = escaped ? writeText(slot, EVENT_JSON, from - 1, end + 1) : writeText(slot, EVENT_STRING, from, end);
   return isWritten ? end + 1 : 0;
+}
+
+/**
+ * Records a string whose form is not the expected one. Returns false if the form is required, or if the string has
+ * escapes, which are not decoded here.
+ */
+function isUnexpectedOnly(node: u32, kinds: u32, from: u32, end: u32): bool {
+  if ((kinds & EXPECTED_STRING) == 0 || escaped) return false;
+  if (load<u32>(node, NODE_RECORDED) == scans) return true;
+  store<u32>(node, scans, NODE_RECORDED);
+  return recordDeparture(node, from, end);
 }
 
 /**

@@ -1,0 +1,151 @@
+import { escapePointer, keysOf, pointerTo } from '../../lib/json-pointer.ts';
+import type { Violation } from '../../model/violation.ts';
+import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
+import { placesIn, type SchemaFiles } from './schema-errors.ts';
+import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
+
+/** An expectation of the contract that a response does not meet. */
+interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
+  /** The JSON pointer to the object that contains, or lacks, the field. */
+  readonly within: string;
+  /** The JSON pointer to the field. */
+  readonly at: string;
+  /** The text with the unexpected form. Undefined if an expected field is absent. */
+  readonly text: string | undefined;
+}
+
+/** A place where a scan found that an expected field is absent, or that a text has an unexpected form. */
+export interface Departure {
+  /** The names and indices that lead to the field. */
+  readonly path: readonly (string | number)[];
+  /** The text with the unexpected form. Undefined if the field is absent. */
+  readonly text: string | undefined;
+}
+
+/** The maximum depth of the search. No document is nested this deeply. */
+const MAX_DEPTH = 64;
+
+const NONE: readonly UnmetExpectation[] = [];
+
+/**
+ * Returns the expectations that a value does not meet, at every level that the contract describes. If several items of a
+ * list do not meet the same expectation, only the first one is reported.
+ */
+export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
+  // Nearly all responses meet all expectations. This check is faster, because it does not record paths.
+  if (shape === undefined || meetsAll(shape, value, 0)) return NONE;
+  const found: Found = new Map();
+  collect(found, shape, value, []);
+  return inOrder(found);
+}
+
+/** Returns the expectations that are not met at the places that a scan has found. */
+export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
+  if (departures.length === 0) return NONE;
+  const found: Found = new Map();
+  for (const { path, text } of departures) {
+    let parent: FieldShape;
+    let here = shape;
+    for (const step of path) {
+      parent = here;
+      here = typeof step === 'number' ? here?.elements : here?.object?.inner.find(({ name }) => name === step)?.shape;
+    }
+    const name = path.at(-1);
+    const schema = typeof name === 'string' ? parent?.object?.expected.get(name) : undefined;
+    if (text !== undefined) reportForms(found, here, path, text);
+    else if (schema !== undefined) report(found, path, { keyword: 'x-expected', schema, text });
+  }
+  return inOrder(found);
+}
+
+function meetsAll(shape: ObjectShape, value: unknown, depth: number): boolean {
+  if (typeof value === 'string') {
+    for (const { accepts } of shape.forms) if (!accepts(value)) return false;
+    return true;
+  }
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return true;
+  if (Array.isArray(value)) {
+    const { elements } = shape;
+    if (elements !== undefined)
+      for (const element of value as readonly unknown[]) if (!meetsAll(elements, element, depth + 1)) return false;
+    return true;
+  }
+  const known = shape.object;
+  if (known === undefined) return true;
+  if (!isComplete(known, value)) return false;
+  for (const { name, shape: below } of known.inner)
+    if (!meetsAll(below, (value as Readonly<Record<string, unknown>>)[name], depth + 1)) return false;
+  return true;
+}
+
+function isComplete({ expected }: KnownFields, value: object): boolean {
+  for (const name of expected.keys()) if (!Object.hasOwn(value, name)) return false;
+  return true;
+}
+
+/** The unmet expectations by their keyword and their place without indices, so that each is reported once. */
+type Found = Map<string, UnmetExpectation>;
+
+function collect(found: Found, shape: ObjectShape, value: unknown, path: (string | number)[]): void {
+  if (typeof value === 'string') return reportForms(found, shape, path, value);
+  if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return;
+  const below = (step: string | number, inner: ObjectShape, child: unknown) => {
+    path.push(step);
+    collect(found, inner, child, path);
+    path.pop();
+  };
+  if (Array.isArray(value)) {
+    const { elements } = shape;
+    if (elements !== undefined) value.forEach((element, index) => below(index, elements, element));
+    return;
+  }
+  const known = shape.object;
+  if (known === undefined) return;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const [name, schema] of known.expected)
+    if (!Object.hasOwn(members, name))
+      report(found, [...path, name], { keyword: 'x-expected', schema, text: undefined });
+  for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
+}
+
+function reportForms(found: Found, shape: FieldShape, path: Departure['path'], text: string): void {
+  for (const { accepts, keyword, schema } of shape?.forms ?? [])
+    if (!accepts(text)) report(found, path, { keyword, schema, text });
+}
+
+function report(found: Found, path: Departure['path'], unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'text'>) {
+  const key = `${unmet.keyword} ${path.map((step) => (typeof step === 'number' ? '*' : escapePointer(step))).join('/')}`;
+  if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
+}
+
+/** Returns the expectations in an order that does not depend on how they were found. */
+const inOrder = (found: Found): readonly UnmetExpectation[] =>
+  [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, unmet]) => unmet);
+
+/** Returns the advisory for an expectation that is not met. */
+export function expectationViolation(
+  { at, keyword, schema, text }: UnmetExpectation,
+  place: SchemaPlace,
+  files: SchemaFiles,
+  describe: DescribeFound,
+): Violation {
+  const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
+  // The description depends on the names that lead to the text.
+  const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
+  const found = text === undefined ? undefined : describe(message, at, keyword);
+  return {
+    ...place,
+    category: 'advisory',
+    at,
+    keyword,
+    schemaPath: `${schemaPath}/${keyword}`,
+    message: `${at} ${sentence(keyword, schema[keyword])}`,
+    ...(found !== undefined && { found }),
+  };
+}
+
+function sentence(keyword: UnmetExpectation['keyword'], limit: unknown): string {
+  if (keyword === 'x-expected') return 'is expected but absent';
+  if (keyword === 'x-expected-enum') return `is expected to be one of ${(limit as readonly string[]).join(', ')}`;
+  return 'is expected to have the documented form';
+}
