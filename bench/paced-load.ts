@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createResponseCounter } from './response-counter.ts';
 import { type LatencySummary, summarize } from './latency-summary.ts';
 
-/** The options of a load that is sent at a fixed rate, whether or not earlier requests have completed. */
+/** Options for sending requests at a fixed rate, whether or not earlier requests have completed. */
 export interface PacedLoad {
   readonly port: number;
   readonly path: string;

@@ -150,7 +150,7 @@ function headerError(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // The suggestion contains only allowed names. If the header is missing, the first row contains a user's data.
+  // The suggestion never repeats the input: if the header row is missing, the first row contains a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

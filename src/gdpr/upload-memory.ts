@@ -23,7 +23,7 @@ type UploadVerdict =
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Remembers the uploads that were accepted recently and the uploads in progress. */
+/** Tracks recently accepted uploads and uploads in progress. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }

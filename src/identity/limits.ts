@@ -16,7 +16,7 @@ interface FailureLimiter {
  * displaces other networks.
  */
 const SHARES = 32;
-/** The number of names that every network can use, even if the table is small. */
+/** The minimum number of names that each network can use, however small the table is. */
 const MIN_NAMES = 16;
 
 /** The times of recent attempts for each name, with the most recently tried name last. */

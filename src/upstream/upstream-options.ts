@@ -19,7 +19,7 @@ export interface UpstreamOptions {
   readonly credentials: UpstreamCredentials;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** The longest silence between two chunks of a body. */
+  /** The maximum idle time between two chunks of a body. */
   readonly bodyTimeoutMs: number;
   /**
    * The maximum time from admission to the complete response, or until the rest of it is streamed; passthrough has no

@@ -83,7 +83,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(gateway, operation, target, options);
-    // A request that the signal canceled is not evidence about the upstream.
+    // A request canceled by the signal says nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
     unrecorded.push(withoutOwnFaults(outcome.trace));

@@ -1,4 +1,4 @@
-/** A list in a body. Its items are not optional, because a test that uses a missing item fails. */
+/** A list in a body. Its items are typed as present, because a test that reads a missing item fails anyway. */
 export interface Items<Item> extends ReadonlyArray<Item> {
   readonly 0: Item;
   readonly 1: Item;

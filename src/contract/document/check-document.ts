@@ -157,7 +157,7 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds endless references. These are schemas that apply themselves to the same value, and components that consist only
+ * Finds circular references. These are schemas that apply themselves to the same value, and components that consist only
  * of references to each other.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {

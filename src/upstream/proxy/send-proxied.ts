@@ -89,7 +89,7 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // An upload may be slow because of the client; the upstream counts as silent only if it does not read.
+        // The client may be the slow side of an upload. The upstream counts as silent only if it stops reading the body.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
       watch.start(options.connectTimeoutMs);

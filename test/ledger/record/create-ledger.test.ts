@@ -143,8 +143,8 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Names, places and descriptions come from requests. Otherwise, a client that invents new ones for each request could
-  // fill the memory.
+  // Places, names and descriptions come from requests. Without a limit, a client that sends new ones with every request
+  // could exhaust the memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
     ['callers', (text: string) => finished([responseViolation()], { caller: text })],

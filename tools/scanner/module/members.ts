@@ -22,7 +22,7 @@ import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
 
-/** The number of the last object. Each object of a process has its own number. */
+/** The number of the most recent object. Numbers are unique within a process. */
 let objects: u64 = 0;
 
 /**
