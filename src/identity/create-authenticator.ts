@@ -68,8 +68,12 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     });
   }
 
-  const malformed = () =>
-    refusals.credentialsRefused('The Authorization header does not contain a valid Basic credential in UTF-8.');
+  const malformed = (header: string) =>
+    refusals.credentialsRefused(
+      /^ *basic(?: |$)/i.test(header)
+        ? 'The Authorization header does not contain a valid Basic credential in UTF-8.'
+        : 'Only the Basic scheme is accepted in the Authorization header; tokens such as Bearer are not.',
+    );
 
   return {
     authenticate(input) {
@@ -85,7 +89,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
         return toResult(input, principals.unverified(undefined), reasonOf(error, header));
       };
       const credential = readBasicCredential(header);
-      if (credential === undefined) return failed(malformed());
+      if (credential === undefined) return failed(malformed(header));
       const approval = approve(credential, input, principals);
       if (approval instanceof Promise)
         return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);

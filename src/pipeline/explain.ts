@@ -6,6 +6,7 @@ import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { Decision, Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage, type BoundPage } from '../paging/page-counts.ts';
+import { credentialEntry, grantEntry, pageEntry, parameterEntry, undocumentedEntry } from './allowing-entry.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { decideFromMemory } from './decide-permission.ts';
 import { admitted } from './dispatch.ts';
@@ -44,8 +45,20 @@ export function explain(
   const { plan } = target;
   const credential = credentialProblem(gateway, plan, principal);
   if (plan === undefined) {
-    const verdict = credential ?? describeUndocumented(target.verdict);
-    return [...lines, line('mode', mode), line('operation', 'not in the contract'), line('verdict', verdict)];
+    const { verdict } = target;
+    const entry =
+      credential === undefined
+        ? verdict.pass
+          ? undefined
+          : undocumentedEntry(gateway, arrival, verdict)
+        : credentialEntry({ needsCredential: false });
+    return [
+      ...lines,
+      line('mode', mode),
+      line('operation', 'not in the contract'),
+      line('verdict', credential ?? describeUndocumented(verdict)),
+      ...allowed(entry),
+    ];
   }
   lines.push(...describePlan(plan, mode), line('credential', describeCredential(plan, principal)));
   const { requestId, traceparent, method } = arrival;
@@ -56,7 +69,9 @@ export function explain(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const found = trace.violations.map(({ message }) => line('parameters', message));
-    return [...lines, ...found, line('verdict', credential ?? describeRefusal(error))];
+    const entry =
+      credential === undefined ? parameterEntry(plan.operation, trace.violations) : credentialEntry(plan.operation);
+    return [...lines, ...found, line('verdict', credential ?? describeRefusal(error)), ...allowed(entry)];
   }
   const decision = decideFromMemory(rules, plan, exchange);
   const { paging, requires } = plan.operation;
@@ -67,10 +82,17 @@ export function explain(
     plan.cache === undefined
       ? 'not stored'
       : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
-  const verdict =
-    credential ??
-    permissionProblem(gateway, plan, exchange, decision) ??
-    (bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined);
+  const { operation } = plan;
+  const denial = permissionProblem(gateway, plan, exchange, decision);
+  const pageProblem =
+    bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined;
+  const verdict = credential ?? denial ?? pageProblem;
+  const entryOf = (): string | undefined => {
+    if (credential !== undefined) return credentialEntry(operation);
+    if (denial !== undefined && decision.verdict === 'denied')
+      return grantEntry(operation, principal, exchange.grants, decision, rules.disabledOperations.get(operation.id));
+    return pageProblem === undefined ? undefined : pageEntry(operation, { pageSize, maxPageSize: plan.maxPageSize });
+  };
   return [
     ...lines,
     line('parameters', describeValues(values)),
@@ -84,7 +106,13 @@ export function explain(
       'verdict',
       verdict ?? (plan.cache === undefined ? 'forwarded' : 'served from the cache if stored, otherwise forwarded'),
     ),
+    ...allowed(entryOf()),
   ];
+}
+
+/** Returns the last line of the explanation of a refused request: what would let the request pass. */
+function allowed(entry: string | undefined): string[] {
+  return entry === undefined ? [] : [line('to allow it', entry)];
 }
 
 function arrivalOf({ method, target }: ExplainRequest): Arrival {

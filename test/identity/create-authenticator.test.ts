@@ -23,6 +23,13 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
     expect(plain.trace).toEqual({ level: 'enforce', outcome: 'passed', principal: 'verified' });
   });
 
+  it('is refused with a text that names the accepted scheme if it is a token', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    for (const header of ['Bearer abc', 'Token abc', 'Negotiate abc'])
+      expect((await refusalOf(ask(header))).message).toMatch(/^Only the Basic scheme is accepted/);
+    expect((await refusalOf(ask('Basic %%%'))).message).toMatch(/does not contain a valid Basic credential/);
+  });
+
   it('is refused with 401 and a challenge when the verifier refuses it', async () => {
     const error = await refusalOf(authenticating(fakeVerifier().verifier).ask(basic('alice', 'wrong')));
     expect(error).toMatchObject({ code: 'credentials_refused', status: 401 });

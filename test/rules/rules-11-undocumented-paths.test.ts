@@ -102,7 +102,16 @@ describe('rules 11: requests that undocumented.allow names pass at the `enforce`
     const got = await strict.call('/services/v2/question.json', { method: 'DELETE' });
     expectError(got, 405, 'method_not_allowed');
     expect(got.headers.allow).toBe('GET, HEAD');
+    expect(got.json.details).toContainEqual({
+      in: 'method',
+      message: 'other methods are forwarded only with an entry in undocumented.allow',
+    });
     expect(asked()).toEqual([]);
+  });
+
+  it('and a path outside the base path is not said to need an entry, because no entry can allow it', async () => {
+    expect((await strict.call('/services/v2/thing.json')).text).toContain('undocumented.allow');
+    expect((await strict.call('/admin')).text).not.toContain('undocumented.allow');
   });
 
   it('but documented paths go through their plan even if an entry names them', async () => {

@@ -44,7 +44,7 @@ export type UndocumentedPolicy = (
 ) => UndocumentedVerdict;
 
 /** The base path of passthrough requests. Modes other than `observe` do not forward paths outside it (rules, 11). */
-const PASSTHROUGH_BASE = '/services/v2/';
+export const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 

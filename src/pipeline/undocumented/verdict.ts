@@ -3,7 +3,7 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { KnownRequest } from '../exchange.ts';
 import type { CompiledGateway } from '../compiled-gateway.ts';
-import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
+import { PASSTHROUGH_BASE, type PassingVerdict, type UndocumentedVerdict } from './policy.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
@@ -26,20 +26,26 @@ export function admitUndocumented(
   return verdict;
 }
 
+const exceptionFor = (what: string) => `${what} are forwarded only with an entry in undocumented.allow`;
+
 function undocumentedRefusal(
-  { method }: Pick<Arrival, 'method'>,
+  { method, path }: Pick<Arrival, 'method' | 'path'>,
   code: 'not_in_contract' | 'method_not_allowed',
   allow: readonly string[],
 ): GatewayError {
+  const exceptions = path.startsWith(PASSTHROUGH_BASE);
   if (code === 'method_not_allowed') {
     const text = `${method.slice(0, 20)} is not allowed for this address; the allowed methods are ${allow.join(', ')}.`;
-    const details = [{ in: 'method', message: `use ${allow.join(' or ')}` }];
+    const details = [
+      { in: 'method', message: `use ${allow.join(' or ')}` },
+      ...(exceptions ? [{ in: 'method', message: exceptionFor('other methods') }] : []),
+    ];
     return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
   }
   return new GatewayError(code, 'This address is not in the contract.', {
     details: [
       { in: 'path', message: 'paths must match exactly, including case, slashes and the suffix .json' },
-      { in: 'path', message: 'other paths are forwarded only with an entry in undocumented.allow' },
+      ...(exceptions ? [{ in: 'path', message: exceptionFor('other paths') }] : []),
     ],
   });
 }
