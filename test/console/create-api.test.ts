@@ -71,7 +71,7 @@ describe('the data of the console', () => {
       const target = encodeURIComponent('https://qa.example/services/v2/group/1/user.json');
       const { text } = await api(gateway, `explain?target=${target}&as=alice`);
       const { lines } = JSON.parse(text) as { lines: string[] };
-      expect(lines.at(-1)).toContain('403 permission_denied');
+      expect(lines.at(-2)).toContain('403 permission_denied');
       for (const [query, field] of [
         ['target=question.json', 'target'],
         ['target=/a%20b', 'target'],
