@@ -67,6 +67,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     explain: (request) => explain(gateway, rules, settings.mode.name, request),
     inventory: (query) => cache.inventory(query),
     upstream: () => upstream.stats(),
+    upstreamHistory: () => upstream.history(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;
 }

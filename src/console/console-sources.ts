@@ -8,6 +8,7 @@ import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
+import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
 /** The current state of the upstream, as the console shows it. */
@@ -55,6 +56,8 @@ export interface ConsoleSources {
    */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
+  /** Returns the last failure of the upstream and the last changes of the circuit. */
+  readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;
   readonly onError: (error: unknown) => void;

@@ -27,6 +27,7 @@ const OWN = [
   'lib/format.js',
   'lib/html.js',
   'lib/keep-focus.js',
+  'lib/operation-links.js',
   'lib/poll.js',
   'lib/route.js',
   'lib/table.js',

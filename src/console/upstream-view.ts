@@ -1,9 +1,15 @@
 import { bucketQuantile } from '../lib/bucket-quantile.ts';
+import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 import { sumRow } from './traffic-sums.ts';
 
 /** The data that the upstream page shows. */
-interface UpstreamView extends UpstreamState {
+interface UpstreamView extends UpstreamState, GateHistory {
+  /** The base address of the upstream, without credentials. */
+  readonly address: string;
+  /** The number of consecutive failures that open the circuit. */
+  readonly opensAfter: number;
+  readonly startedAt: number;
   readonly concurrency: number;
   readonly queue: number;
   readonly since: number;
@@ -27,7 +33,13 @@ interface UpstreamView extends UpstreamState {
 
 /** Returns the current state of the upstream and the statistics of the last minutes. */
 export function upstreamView(
-  { traffic, upstream, settings }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'settings'>,
+  {
+    traffic,
+    upstream,
+    upstreamHistory,
+    settings,
+    startedAt,
+  }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'upstreamHistory' | 'settings' | 'startedAt'>,
   minutes: number,
 ): UpstreamView {
   const { steps, buckets, operations, failureKinds, since, until } = traffic.window(minutes * 60);
@@ -42,6 +54,10 @@ export function upstreamView(
   const failures = sumRow(steps, 'failures', failureKinds.length);
   return {
     ...upstream(),
+    ...upstreamHistory(),
+    address: addressOf(settings.upstream.url),
+    opensAfter: settings.upstream.circuit.failures,
+    startedAt,
     concurrency: settings.upstream.concurrency,
     queue: settings.upstream.queue,
     since,
@@ -51,4 +67,11 @@ export function upstreamView(
     failures: failureKinds.map((kind, index) => ({ kind, count: failures[index] ?? 0 })),
     operations: operations.map((operation, row) => Object.assign({ operation }, latency(row))),
   };
+}
+
+/** Returns the origin and the path of an address. Credentials and a query are removed. */
+export function addressOf(url: string | undefined): string {
+  if (url === undefined || !URL.canParse(url)) return '';
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
-import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
+import { type AdminGuardOptions, createAdminGuard, createSignOut } from './admin-guard.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 
 /** The readiness of the gateway. If the gateway is not ready, the reasons are included. */
@@ -66,6 +66,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.post('/cache/purge', guard, express.json({ limit: 65_536 }), purge(services));
   if (services.console !== undefined) {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
+    app.get('/console/sign-out', createSignOut(services.guard.token));
     app.use('/console', guard, services.console);
   }
   app.use((_req, res) => void res.status(404).json({ error: 'This page does not exist on the admin side.' }));

@@ -83,6 +83,26 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
   };
 }
 
+/**
+ * Makes a browser forget the admin token. Browsers remember a name and a password until they close. They replace them
+ * only after a challenge and a request with another name that succeeds. The console sends this name, so the token in
+ * the request is refused once, and the invalid credential is accepted. It gives access to nothing.
+ */
+export function createSignOut(token: string | undefined): RequestHandler {
+  return (req, res, next) => {
+    const site = req.headers['sec-fetch-site'];
+    if (token === undefined) next();
+    else if (site !== undefined && site !== 'same-origin') refuseAdmin(req, res, 403, 'Only the console can sign out.');
+    else if (parseBasicCredentials(req.headers.authorization ?? '')?.name === SIGNED_OUT) res.status(204).end();
+    else {
+      res.set('WWW-Authenticate', CHALLENGES);
+      refuseAdmin(req, res, 401, 'You are signed out.');
+    }
+  };
+}
+
+const SIGNED_OUT = 'signed-out';
+
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined;
 }

@@ -15,7 +15,13 @@ import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { sendRequest } from './send-request.ts';
-import { type CircuitChange, createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
+import {
+  type CircuitChange,
+  createUpstreamGate,
+  type GateHistory,
+  type GatePass,
+  type UpstreamGate,
+} from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { wireHeaders } from './request-headers.ts';
 
@@ -60,6 +66,7 @@ export interface Upstream {
   /** Throws `UpstreamFailure`. Throws `GatewayError` if the target cannot be written. */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
+  history(): GateHistory;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the rest. */
   close(graceMs?: number): Promise<void>;
 }
@@ -230,6 +237,7 @@ export function createUpstream(
       );
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open() }),
+    history: () => gate.history(),
     async close(graceMs = 10_000) {
       const { promise: grace, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);

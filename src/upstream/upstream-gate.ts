@@ -25,6 +25,22 @@ export interface CircuitChange {
   readonly failure: FailureFacts | undefined;
 }
 
+/** A failure of the upstream or of the connection to it. */
+interface PastFailure extends FailureFacts {
+  readonly kind: UpstreamFailureKind;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The latest failures and changes of the circuit since the start. */
+export interface GateHistory {
+  readonly lastFailure: PastFailure | undefined;
+  /** The last changes of the circuit, with the latest one last. `at` is in epoch milliseconds. */
+  readonly changes: readonly (CircuitChange & { readonly at: number })[];
+}
+
+const MAX_CHANGES = 50;
+
 /** Decides whether an exchange may begin, with one limit and one circuit for plans and passthrough together. */
 export interface UpstreamGate {
   /**
@@ -47,6 +63,7 @@ export interface UpstreamGate {
     readonly streams: number;
     readonly circuit: CircuitState;
   };
+  history(): GateHistory;
 }
 
 // Failures caused by the gateway or the client do not count against the upstream.
@@ -67,11 +84,18 @@ export function createUpstreamGate(
 ): UpstreamGate {
   const limiter = createLimiter(options);
   let lastFailure: FailureFacts | undefined;
-  const circuit = createCircuit(options.circuit, clock, ({ opened, openMs }) =>
-    onCircuit?.({ opened, openMs, failure: opened ? lastFailure : undefined }),
-  );
+  let pastFailure: PastFailure | undefined;
+  const changes: GateHistory['changes'][number][] = [];
+  const circuit = createCircuit(options.circuit, clock, ({ opened, openMs }) => {
+    const change = { opened, openMs, failure: opened ? lastFailure : undefined };
+    changes.push({ ...change, at: clock() });
+    if (changes.length > MAX_CHANGES) changes.shift();
+    onCircuit?.(change);
+  });
   const settleWith = (settle: (outcome: CircuitOutcome) => void, failure: UpstreamFailure | undefined) => {
     lastFailure = failure?.facts;
+    if (failure?.facts !== undefined && !NEUTRAL.has(failure.kind))
+      pastFailure = { ...failure.facts, kind: failure.kind, at: clock() };
     settle(outcomeOf(failure));
   };
   const streams = createClientStreams(options.streams);
@@ -143,6 +167,7 @@ export function createUpstreamGate(
     },
     checkStreams: (owner) => streams.check(owner),
     stats: () => ({ ...limiter.stats(), streams: streams.open(), circuit: circuit.state() }),
+    history: () => ({ lastFailure: pastFailure, changes: [...changes] }),
   };
 }
 

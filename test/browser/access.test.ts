@@ -3,16 +3,32 @@ import { parse, stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
+import { launch } from './launch.ts';
 import { TOKEN } from './open-console.ts';
 
 const NASTY = '<img src=x onerror=alert(1)>';
 
 needsProgram('chromium', 'the console', (path) => {
   describe('with a token', () => {
-    const { visit } = withConsole(path);
+    const { gateway, visit } = withConsole(path);
 
     it('admits a browser with the token', async () => {
       await visit('', (page) => page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor());
+    });
+
+    it('signs out a browser, which then needs the token again', async () => {
+      const context = await (await launch(path)).newContext();
+      const page = await context.newPage();
+      const address = `${gateway().adminUrl}/console/`;
+      // The address contains the token once. From then on, the browser remembers it, as it does after its dialog.
+      await page.goto(address.replace('//', `//operator:${TOKEN}@`));
+      await page.goto(address);
+      await page.getByText('ready', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Signed out' }).waitFor();
+      // A browser without a display cannot ask for the token.
+      await expect(page.goto(address)).rejects.toThrow('ERR_INVALID_AUTH_CREDENTIALS');
+      await context.close();
     });
 
     it('shows an error to a browser with a wrong token', async () => {

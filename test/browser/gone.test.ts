@@ -35,12 +35,35 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await soon(page, page.getByText('Out of date').waitFor());
         // The page requests its own data as often as the header's data, so both fail at about the same time.
         await soon(page, page.waitForRequest(/api\/traffic/));
-        expect(await page.getByText(GONE).count()).toBe(1);
+        expect(await page.getByText(GONE, { exact: true }).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);
         expect(await axeFindings(page)).toEqual([]);
         await back();
         await soon(page, page.getByText(GONE).waitFor({ state: 'detached' }));
         await page.getByText(/^Updated /).waitFor();
+      },
+      OPTIONS,
+    );
+  }, 40_000);
+
+  it('shows it as not responding on every page, without the colors of its last state', async () => {
+    await visit(
+      '#/traffic',
+      async (page) => {
+        await page.getByText('ready', { exact: true }).waitFor();
+        await cutOff(page);
+        await soon(page, page.getByText('not responding', { exact: true }).waitFor());
+        for (const name of ['violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration', 'traffic']) {
+          await page.evaluate(`location.hash = '#/${name}'`);
+          await page.locator(`nav a[href='#/${name}'][aria-current]`).waitFor();
+          await page.getByText(GONE, { exact: true }).first().waitFor();
+          expect(await page.getByText('ready', { exact: true }).count()).toBe(0);
+          expect(await page.title()).toMatch(/^Not responding: /);
+        }
+        const colors = `[...document.querySelectorAll('main :is(.good, .warn, .bad):not(.note)')].map((one) => getComputedStyle(one).color)`;
+        const muted = `getComputedStyle(document.querySelector('main .muted')).color`;
+        const [shown, plain] = [await page.evaluate<string[]>(colors), await page.evaluate<string>(muted)];
+        expect(shown.filter((color) => color !== plain)).toEqual([]);
       },
       OPTIONS,
     );
@@ -71,6 +94,9 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await back();
         await soon(page, page.locator('article#listIdeas h3:focus').waitFor());
         expect(await page.getByText(GONE).count()).toBe(0);
+        // The API docs also notice when the gateway stops while they are open.
+        await cutOff(page);
+        await soon(page, page.getByText('not responding', { exact: true }).waitFor());
       },
       OPTIONS,
     );

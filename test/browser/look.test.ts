@@ -13,6 +13,21 @@ const shown = async (page: Page) => {
   await page.locator('main tbody tr').filter({ visible: true }).first().waitFor();
 };
 
+/** Runs in the browser: returns the captions of all visible tables that are wider than their region. */
+const WIDE_TABLES = `[...document.querySelectorAll('main .scroll:has(table:not(.matrix))')]
+  .filter((region) => region.checkVisibility() && region.scrollWidth > region.clientWidth)
+  .map((region) => region.getAttribute('aria-label'))`;
+
+/** Runs in the browser: returns the matrices whose row names move away when they are scrolled to the right. */
+const LOST_ROW_NAMES = `[...document.querySelectorAll('main .scroll:has(.matrix)')]
+  .filter((region) => {
+    region.scrollLeft = 10_000;
+    const left = region.querySelector('tbody th').getBoundingClientRect().left;
+    region.scrollLeft = 0;
+    return left < region.getBoundingClientRect().left;
+  })
+  .map((region) => region.getAttribute('aria-label'))`;
+
 const LIGHT = 'rgb(245, 246, 248)';
 const DARK = 'rgb(15, 20, 26)';
 const groundOf = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
@@ -38,6 +53,11 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
+          // On a phone, no table needs horizontal scrolling. A matrix may, but the names of its rows stay visible.
+          await page.setViewportSize({ width: 390, height: 844 });
+          expect(await page.evaluate(WIDE_TABLES)).toEqual([]);
+          expect(await page.evaluate(LOST_ROW_NAMES)).toEqual([]);
+          await page.setViewportSize({ width: 360, height: 740 });
           // The page's name in the navigation, which is wider than the screen.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',

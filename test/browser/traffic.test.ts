@@ -61,6 +61,50 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     });
   });
 
+  it('shows the values at the pointer in every chart, and a latency axis with equal steps for factors of ten', async () => {
+    await visit('', async (page) => {
+      await page.route('**/api/traffic*', async (route) => {
+        const answer = await route.fetch();
+        const view = (await answer.json()) as { until: number; points: object[]; total: object };
+        const at = (minutesAgo: number, p50: number) => {
+          return {
+            ...view.total,
+            at: view.until - minutesAgo * 60_000,
+            seconds: 10,
+            requests: 20,
+            clientErrors: 2,
+            serverErrors: 5,
+            p50,
+            p99: 1,
+          };
+        };
+        const points = [at(10, 0.01), at(5, 0.1)];
+        const total = { ...view.total, requests: 200, clientErrors: 50, serverErrors: 1 };
+        await route.fulfill({ response: answer, json: { ...view, points, total } });
+      });
+      await page.reload();
+      const latency = page.getByRole('figure', { name: 'Latency' });
+      const plot = await latency.locator('.u-over').boundingBox();
+      if (plot === null) throw new Error('the chart is not visible');
+      /** Moves the pointer to a point and returns the height of its median in the plot, from 0 at the top to 1. */
+      const pointAt = async (minutesAgo: number, shown: string) => {
+        await latency.locator('.u-over').hover({ position: { x: plot.width * (1 - minutesAgo / 15), y: 20 } });
+        await latency.getByText(`p50 ${shown}`).waitFor();
+        const dot = await latency.locator('.u-cursor-pt').first().boundingBox();
+        return dot === null ? Number.NaN : (dot.y + dot.height / 2 - plot.y) / plot.height;
+      };
+      // The axis begins at 10 ms and ends at 1 s, so 100 ms is in the middle.
+      expect(await pointAt(10, '10 ms')).toBeCloseTo(1, 1);
+      expect(await pointAt(5, '100 ms')).toBeCloseTo(0.5, 1);
+      const errors = page.getByRole('figure', { name: 'Errors and refusals' });
+      expect(await errors.locator('.values').innerText()).toMatch(
+        /^\d\d:\d\d:\d\d\s+errors \(5xx\) 0\.5\/s\s+refusals \(4xx\) 0\.2\/s$/,
+      );
+      const tiles = await page.locator('.tiles').innerText();
+      expect(tiles).toMatch(/Errors \(5xx\)\s+0\.5 %\s+1 response\s+Refusals \(4xx\)\s+25 %\s+50 responses/);
+    });
+  });
+
   it('shows every chart as a table too, and a single operation separately', async () => {
     await gateway().call('/services/v2/idea.json');
     await visit('#/traffic?operation=listIdeas', async (page) => {

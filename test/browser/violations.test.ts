@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
@@ -39,8 +40,80 @@ needsProgram('chromium', 'the page of violations', (path) => {
       await page.getByRole('heading', { name: '/list/*/type is missing', level: 1 }).waitFor();
       await page.getByRole('rowheader', { name: requestId }).waitFor();
       const where = await page.locator('dl.facts').first().innerText();
-      expect(where).toMatch(/Operation\s+listArticles\s+Direction\s+response\s+Check\s+responses/);
+      expect(where).toMatch(
+        /Operation\s+listArticles\s+Traffic\s+Violations\s+Ladder\s+API docs\s+Direction\s+response\s+Check\s+responses/,
+      );
       expect(where).toMatch(/resources\/node\.schema\.json/);
+    });
+  });
+
+  it('sorts them by impact and by every column, and shows hours, the first release and links', async () => {
+    await visit('#/violations', async (page) => {
+      await page.getByText('3 violations').waitFor();
+      expect(await page.getByLabel('Sorted by').inputValue()).toBe('impact');
+      const seen = async () => (await page.locator('tbody td[data-title=Seen]').allInnerTexts()).map(Number);
+      const byImpact = await seen();
+      expect(byImpact).toEqual(byImpact.toSorted((a, b) => b - a));
+      await page.getByRole('button', { name: 'Seen', exact: true }).click();
+      await page.locator('th[aria-sort=descending]', { hasText: 'Seen' }).waitFor();
+      await page.getByRole('button', { name: 'Seen', exact: true }).click();
+      await page.locator('th[aria-sort=ascending]', { hasText: 'Seen' }).waitFor();
+      expect(await seen()).toEqual(byImpact.toReversed());
+      const row = page.getByRole('row', { name: /type is missing/ });
+      await row
+        .getByRole('img', { name: /^[12] occurrences? in the last 24 hours, [12] in the current hour$/ })
+        .waitFor();
+      await row.getByText('unlabelled').waitFor();
+      await row.getByRole('link', { name: 'listArticles' }).click();
+      await page.getByRole('link', { name: 'Violations of listArticles' }).first().click();
+      await page.getByText('1 of 3 violations').waitFor();
+    });
+  });
+
+  it('do not move under the pointer when the list is refreshed', async () => {
+    await visit(
+      '#/violations',
+      async (page) => {
+        const reads = { turned: false };
+        await page.route('**/api/violations*', async (route) => {
+          const answer = await route.fetch();
+          const list = (await answer.json()) as { rows: { count: number }[] };
+          const rows = reads.turned ? list.rows.toReversed().map((row) => ({ ...row, count: 777 })) : list.rows;
+          await route.fulfill({ response: answer, json: { ...list, rows } });
+        });
+        const names = () => page.locator('tbody th a').allInnerTexts();
+        await page.getByText('3 violations').waitFor();
+        const before = await names();
+        await page.locator('tbody tr').nth(1).hover();
+        reads.turned = true;
+        await page.clock.fastForward(4000);
+        // The counts are new, but the rows are where they were.
+        await page.locator('td', { hasText: '777' }).first().waitFor();
+        expect(await names()).toEqual(before);
+        await page.getByText('The list has changed.').waitFor();
+        await page.getByRole('heading', { name: 'Violations' }).hover();
+        await page.getByText('The list has changed.').waitFor({ state: 'detached' });
+        expect(await names()).toEqual(before.toReversed());
+      },
+      { ownClock: true },
+    );
+  });
+
+  it('shows the line of the contract, an overlay that would fix it, and links to the operation', async () => {
+    await visit('#/violations?category=missing', async (page) => {
+      await page.getByRole('link', { name: '/list/*/type is missing' }).click();
+      await page.getByText(/schemas\/resources\/node\.schema\.json:\d+$/).waitFor();
+      const overlay = await page.getByLabel('Overlay').innerText();
+      expect(parse(overlay)).toMatchObject({
+        overlay: '1.0.0',
+        actions: [{ target: expect.stringMatching(/\.required$/) as string, remove: true }, {}],
+      });
+      await page.getByRole('link', { name: 'Ladder of listArticles' }).waitFor();
+      await page.getByRole('link', { name: 'Traffic of listArticles' }).waitFor();
+      await page.getByRole('link', { name: 'API docs of listArticles' }).click();
+      await page.locator('article#listArticles h3:focus').waitFor();
+      await page.getByRole('link', { name: 'Violations of listArticles' }).click();
+      await page.getByText('1 of 3 violations').waitFor();
     });
   });
 
@@ -61,7 +134,8 @@ needsProgram('chromium', 'the page of violations', (path) => {
       config: { contract: { baseline: file } },
     });
 
-    it('accepts a violation, which is then in the file and no longer new', async () => {
+    it('accepts a violation, which is then in the file and no longer new, and withdraws the acceptance', async () => {
+      let written = '';
       await fixture.gateway().call('/services/v2/question.json');
       await fixture.visit(
         '#/violations?state=new',
@@ -85,10 +159,17 @@ needsProgram('chromium', 'the page of violations', (path) => {
           await page.getByRole('link', { name: 'All violations' }).click();
           await page.getByLabel('State').selectOption('accepted');
           await page.getByRole('row', { name: /creationDate must be .* accepted/ }).waitFor();
+          written = readFileSync(file, 'utf8');
+          await page.getByRole('link', { name: /creationDate must be/ }).click();
+          await page.getByRole('button', { name: 'Withdraw the acceptance' }).click();
+          await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+          await page.getByRole('button', { name: 'Add to the baseline' }).waitFor();
+          await page.getByText('new', { exact: true }).waitFor();
+          expect(readFileSync(file, 'utf8')).not.toContain('ticket 17');
         },
         { tolerate: /400/ },
       );
-      expect(readFileSync(file, 'utf8')).toMatch(
+      expect(written).toMatch(
         /reason: "?Known since the migration: ticket 17"?\n +owner: team-find\n +expires: "?2999-12-31/,
       );
     });

@@ -12,6 +12,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
       return answer(request);
     },
     stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0 }),
+    history: () => ({ lastFailure: undefined, changes: [] }),
     close: () => Promise.resolve(),
   };
   return { upstream, sent };

@@ -27,6 +27,22 @@ async function admin(more: Partial<AdminAppServices> = {}) {
 const purge = (body: unknown): Call => ({ method: 'POST', body });
 
 describe('the admin side', () => {
+  it('lets a browser forget its token: it refuses the token and accepts an invalid credential', async () => {
+    const guard = { loopback: true, token: 'secret' };
+    const { call } = await admin({ guard, console: (_req, res) => void res.json({}) });
+    const basic = (name: string, password: string) => `Basic ${btoa(`${name}:${password}`)}`;
+    const signOut = (authorization: string, more = {}) =>
+      call('/console/sign-out', { headers: { Authorization: authorization, ...more } });
+    const refused = await signOut(basic('operator', 'secret'));
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Basic ')]);
+    expect((await signOut(basic('signed-out', 'signed-out'))).status).toBe(204);
+    // The invalid credential gives access to nothing.
+    const headers = { Authorization: basic('signed-out', 'signed-out') };
+    expect((await call('/console/', { headers })).status).toBe(401);
+    // Pages of other sites cannot sign out an operator.
+    expect((await signOut(basic('signed-out', 'x'), { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  });
+
   it('reports liveness and readiness, in responses that may not be stored', async () => {
     const { call } = await admin();
     for (const [target, status] of [

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, LimiterRefusal } from '../../src/upstream/upstream-gate.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { createLimiter, createUpstreamGate, LimiterRefusal } from '../../src/upstream/upstream-gate.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -75,5 +77,39 @@ describe('a limiter', () => {
     const limit = limiter();
     expect(await outcome(limit.acquire(AbortSignal.abort(new Error('gone'))))).toEqual(new Error('gone'));
     expect(limit.stats().inFlight).toBe(0);
+  });
+});
+
+describe('the history of a gate', () => {
+  it('contains the last failure of the upstream and when the circuit opened and closed', async () => {
+    let now = 1000;
+    const gate = createUpstreamGate({ ...UPSTREAM_DEFAULTS, circuit: { failures: 1, openSeconds: 5 } }, () => now);
+    const exchange = async (failure?: UpstreamFailure) => (await gate.enter()).leave(failure);
+    expect(gate.history()).toEqual({ lastFailure: undefined, changes: [] });
+    await exchange(new UpstreamFailure('reset'));
+    now = 7000;
+    // A client that disconnects is not a failure of the upstream.
+    await exchange(new UpstreamFailure('aborted'));
+    await exchange();
+    const failure = { cause: 'connection_terminated' };
+    expect(gate.history()).toEqual({
+      lastFailure: { ...failure, kind: 'reset', at: 1000 },
+      changes: [
+        { opened: true, openMs: 0, at: 1000, failure },
+        { opened: false, openMs: 6000, at: 7000, failure: undefined },
+      ],
+    });
+  });
+
+  it('is limited to the last 50 changes', async () => {
+    let now = 0;
+    const gate = createUpstreamGate({ ...UPSTREAM_DEFAULTS, circuit: { failures: 1, openSeconds: 1 } }, () => now);
+    for (let turn = 0; turn < 40; turn += 1) {
+      (await gate.enter()).leave(new UpstreamFailure('reset'));
+      now += 2000;
+      (await gate.enter()).leave();
+    }
+    const { changes } = gate.history();
+    expect([changes.length, changes[0]?.at, changes.at(-1)?.at]).toEqual([50, 30_000, 80_000]);
   });
 });

@@ -1,3 +1,4 @@
+import { isUnreachable, signOut } from './lib/api.js';
 import { time } from './lib/format.js';
 import { html, render, useCallback, useEffect, useRef, useState } from './lib/html.js';
 import { usePaused, usePoll } from './lib/poll.js';
@@ -34,13 +35,21 @@ function App() {
   const [, title, Listed] = PAGES.find(([own]) => own === name) ?? [name, 'Not found', NotFound];
   const Page = name === 'violations' && word !== undefined ? ViolationPage : Listed;
   const place = [name, word ?? ''].join('/');
-  useNavigation(place, title);
+  const [signedOut, setSignedOut] = useState(false);
+  const isGone = isUnreachable(status.error);
+  useNavigation(place, isGone ? `Not responding: ${title}` : title);
+  if (signedOut)
+    return html`<main class="alone">
+      <h1>Signed out</h1>
+      <p>The browser no longer knows the admin token.</p>
+      <button type="button" onClick=${() => location.reload()}>Sign in again</button>
+    </main>`;
 
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="#/traffic"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
-      <${Head} status=${status} />
+      <${Head} status=${status} onSignedOut=${() => setSignedOut(true)} />
     </header>
     <div class="frame">
       <nav aria-label="Pages">
@@ -54,8 +63,8 @@ function App() {
           <li><a href="reference">API docs</a></li>
         </ul>
       </nav>
-      <main id="main" tabindex="-1" aria-label=${title}>
-        <${ErrorNote} error=${status.error} />
+      <main id="main" tabindex="-1" aria-label=${title} class=${isGone ? 'gone' : undefined}>
+        <${ErrorNote} error=${status.error} updatedAt=${isGone ? status.updatedAt : undefined} />
         <${NotReady} status=${status.data} />
         ${
           status.data !== undefined &&
@@ -74,14 +83,20 @@ function App() {
   `;
 }
 
-function Head({ status: { data, updatedAt, error } }) {
+function Head({ status: { data, updatedAt, error }, onSignedOut }) {
   const [paused, setPaused] = usePaused();
+  const [problem, setProblem] = useState('');
+  const leave = () => signOut().then(onSignedOut, (failure) => setProblem(failure.message));
   return html`<div class="facts">
     ${
       data !== undefined &&
-      html`<span class=${`badge ${data.ready ? 'good' : 'bad'}`} title=${data.reasons.join('; ')}
-          >${data.ready ? 'ready' : 'not ready'}</span
-        >
+      html`${
+          isUnreachable(error)
+            ? html`<span class="badge bad">not responding</span>`
+            : html`<span class=${`badge ${data.ready ? 'good' : 'bad'}`} title=${data.reasons.join('; ')}
+                >${data.ready ? 'ready' : 'not ready'}</span
+              >`
+        }
         <span class="badge">mode ${data.mode}</span>
         ${data.enforced.length === 0 && html`<span class="badge warn">nothing enforced</span>`}
         ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
@@ -93,6 +108,8 @@ function Head({ status: { data, updatedAt, error } }) {
     <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
       ${paused ? 'Paused' : 'Pause'}
     </button>
+    ${data?.writable && html`<button type="button" onClick=${leave}>Sign out</button>`}
+    ${problem !== '' && html`<span class="bad" role="alert">${problem}</span>`}
   </div>`;
 }
 
@@ -101,13 +118,14 @@ function NotReady({ status }) {
   return html`<p class="note bad" role="status">Not ready: ${status.reasons.join('; ')}</p>`;
 }
 
-function ErrorNote({ error }) {
+function ErrorNote({ error, updatedAt }) {
   if (error === undefined) return null;
   const signIn =
     error.status === 401
       ? html` <button type="button" onClick=${() => location.reload()}>Sign in again</button>`
       : null;
-  return html`<div class="note bad" role="alert">${error.message}${signIn}</div>`;
+  const age = updatedAt === undefined ? '' : ` This page shows its state at ${time(updatedAt)}.`;
+  return html`<div class="note bad" role="alert"><span>${error.message}</span>${age}${signIn}</div>`;
 }
 
 function NotFound() {
@@ -125,6 +143,8 @@ function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {
     document.title = `${title} · Portico`;
+  }, [title]);
+  useEffect(() => {
     if (!first.current) {
       document.getElementById('main')?.focus();
       scrollTo(0, 0);

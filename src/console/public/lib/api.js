@@ -1,4 +1,5 @@
-const TIMEOUT_MS = 15_000;
+/** How long a request may take. `try` waits for the upstream. `status` is short, so that a hung gateway is noticed. */
+const TIMEOUTS_MS = { status: 5000, try: 65_000, other: 15_000 };
 
 /** A failed request for console data. `status` is 0 if there was no response. */
 export class ApiError extends Error {
@@ -15,9 +16,24 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns true if the gateway sent no usable response. A refused token is a response. */
+export const isUnreachable = (error) => error !== undefined && (error.status === 0 || error.status >= 500);
+
 /** Requests data for the console. `signal` aborts the request. */
 export function get(path, signal) {
   return call(path, { signal });
+}
+
+/** Replaces the credential that the browser remembers with an invalid one. */
+export function signOut() {
+  return new Promise((resolve, reject) => {
+    // `fetch` cannot do this: only a request with its own name and password changes what the browser remembers.
+    const request = new XMLHttpRequest();
+    request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
+    request.onload = () => (request.status === 204 ? resolve(undefined) : reject(new Error('Signing out failed.')));
+    request.onerror = () => reject(new Error('The gateway is not responding.'));
+    request.send();
+  });
 }
 
 /** Sends a change in JSON form. */
@@ -42,7 +58,7 @@ export function withQuery(path, values) {
  * @returns {Promise<any>}
  */
 async function call(path, { signal, ...request }) {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(TIMEOUTS_MS[path] ?? TIMEOUTS_MS.other);
   let response;
   try {
     response = await fetch(`api/${path}`, {

@@ -1,4 +1,4 @@
-import { time } from './format.js';
+import { NONE, time } from './format.js';
 import { html, useEffect, useId, useRef, useState } from './html.js';
 import uPlot from '../vendor/uplot.js';
 
@@ -7,21 +7,26 @@ const HEIGHT = 170;
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time. A table below the chart shows the same numbers. The entries of `series` have the form
- * `{ label, color, dash?, value(point), text(value) }`. `color` is the name of a custom property in the style sheet.
+ * A chart of values over time. While the pointer is over any chart, every chart shows its values at that time;
+ * otherwise, it shows the latest values. A table below the chart shows all numbers. The entries of `series` have the form `{ label, color, dash?, value(point) }`.
+ * `color` is the name of a custom property in the style sheet. `logarithmic` is for values of different magnitudes.
  */
-export function Chart({ title, points, from, to, series, summary, format }) {
+export function Chart({ title, points, from, to, series, summary, format, logarithmic = false }) {
   const place = useRef(/** @type {any} */ (null));
   const chart = useRef(/** @type {any} */ (undefined));
   const id = useId();
   const scheme = useScheme();
+  const [cursor, setCursor] = useState(/** @type {number | null | undefined} */ (undefined));
+  // The line of values always has the same height. Otherwise, the chart would move away from the pointer.
+  const shown = points[cursor ?? points.length - 1] ?? points.at(-1);
   const data = [
     points.map(({ at }) => at / 1000),
     ...series.map(({ value }) => points.map((point) => value(point) ?? null)),
   ];
 
   useEffect(() => {
-    const created = new uPlot(optionsOf(place.current, series, format), data, place.current);
+    const options = optionsOf(place.current, series, format, logarithmic, setCursor);
+    const created = new uPlot(options, data, place.current);
     chart.current = created;
     const observer = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry?.contentRect.width ?? 0);
@@ -52,6 +57,14 @@ export function Chart({ title, points, from, to, series, summary, format }) {
           >`,
       )}
     </figcaption>
+    <p class="values">
+      ${
+        shown &&
+        html`<span>${time(shown.at)}</span> ${series.map(
+            ({ label, value }) => html`<span key=${label}>${label} <b>${textOf(value(shown), format)}</b></span>`,
+          )}`
+      }
+    </p>
     <div ref=${place} class="plot" role="img" aria-label=${`${title}: ${summary}`}></div>
     <details>
       <summary>${title} as a table</summary>
@@ -68,10 +81,9 @@ export function Chart({ title, points, from, to, series, summary, format }) {
               (point) =>
                 html`<tr key=${point.at}>
                   <th scope="row">${time(point.at)}</th>
-                  ${series.map(({ label, value }) => {
-                    const found = value(point);
-                    return html`<td class="number" key=${label}>${found === undefined ? '–' : format(found)}</td>`;
-                  })}
+                  ${series.map(
+                    ({ label, value }) => html`<td class="number" key=${label}>${textOf(value(point), format)}</td>`,
+                  )}
                 </tr>`,
             )}
           </tbody>
@@ -81,8 +93,10 @@ export function Chart({ title, points, from, to, series, summary, format }) {
   </figure>`;
 }
 
+const textOf = (value, format) => (value === undefined ? NONE : format(value));
+
 /** @returns {any} */
-function optionsOf(place, series, format) {
+function optionsOf(place, series, format, logarithmic, onCursor) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -95,9 +109,16 @@ function optionsOf(place, series, format) {
     width: Math.max(200, Math.floor(place.clientWidth)),
     height: HEIGHT,
     legend: { show: false },
-    cursor: { show: false },
+    // All charts of a page show the same time.
+    cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 8 }, sync: { key: 'time' } },
+    hooks: { setCursor: [({ cursor: { idx } }) => onCursor(idx)] },
     padding: [8, 24, 0, 0],
-    scales: { x: { auto: false }, y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: {
+      x: { auto: false },
+      y: logarithmic
+        ? { distr: 3, range: (_chart, min, max) => powersOfTen(min, max) }
+        : { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
     axes: [
       {
         ...axis,
@@ -106,7 +127,16 @@ function optionsOf(place, series, format) {
         size: 28,
         incrs: MINUTES,
       },
-      { ...axis, size: 64, values: (_chart, ticks) => ticks.map((value) => format(value)), space: 34 },
+      {
+        ...axis,
+        size: 64,
+        values: (_chart, ticks) => ticks.map((value) => format(value)),
+        space: 34,
+        ...(logarithmic && {
+          splits: (_chart, _axis, min, max) => ticksBetween(min, max),
+          filter: (_chart, ticks) => ticks,
+        }),
+      },
     ],
     series: [
       {},
@@ -118,7 +148,7 @@ function optionsOf(place, series, format) {
           dash: dash ? [6, 4] : undefined,
           // A line needs at least two points, so a single point between two gaps is shown as a marker.
           points: { show: false, size: 6, fill: color(name), filter: alone },
-          fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
+          fill: dash || series.length > 1 || logarithmic ? undefined : color(`${name}-soft`),
           spanGaps: false,
         };
       }),
@@ -126,10 +156,41 @@ function optionsOf(place, series, format) {
   };
 }
 
+/** Returns the powers of ten around two values. The range always contains at least one power. */
+function powersOfTen(min, max) {
+  if (!(min > 0) || !(max > 0)) return [0.001, 1];
+  const from = Math.floor(Math.log10(min) + 1e-9);
+  return [10 ** from, 10 ** Math.max(from + 1, Math.ceil(Math.log10(max) - 1e-9))];
+}
+
+function ticksBetween(min, max) {
+  const from = Math.round(Math.log10(min));
+  return Array.from({ length: Math.round(Math.log10(max)) - from + 1 }, (_, step) => Number(`1e${from + step}`));
+}
+
 /** Returns the points of a series that have no neighboring points. */
 function alone({ data }, index) {
   const hasValue = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));
+}
+
+/** A small bar for each hour. The current hour is last. */
+export function Sparkline({ hours, label }) {
+  const highest = Math.max(1, ...hours);
+  return html`<svg class="sparkline" viewBox=${`0 0 ${hours.length * 4} 20`} role="img" aria-label=${label}>
+    ${hours.map((value, hour) => {
+      // An hour with a single occurrence must be visible next to an hour with thousands.
+      const height = value === 0 ? 1 : Math.max(3, (value / highest) * 20);
+      return html`<rect
+        key=${hour}
+        class=${value === 0 ? 'none' : undefined}
+        x=${hour * 4}
+        y=${20 - height}
+        width="3"
+        height=${height}
+      />`;
+    })}
+  </svg>`;
 }
 
 function useScheme() {

@@ -1,14 +1,27 @@
-import { html, useState } from './html.js';
+import { html, useRef, useState } from './html.js';
 
 /**
  * A table in a region that scrolls horizontally if necessary. `columns` has entries of the form `{ title, cell(row),
- * number?, sort?(row), head? }`. `head` marks the column that contains the row headers.
+ * number?, sort?(row), sortedBy?, head? }`. `head` marks the column that contains the row headers.
+ *
+ * The table sorts its rows by `sort`. If the rows are already sorted, `sorting` has the form `{ by, down, choose(by,
+ * down) }`, and `by` is the `sortedBy` of a column.
+ *
+ * If `steady` is set, rows keep their places while the pointer or the focus is in the table, so that a refresh never
+ * moves a row that an operator is about to click. `steady` identifies the list: rows of another list appear at once.
  */
-export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, kind = '' }) {
-  const [order, setOrder] = useState(sorted ?? { index: -1, down: true });
-  const shown = order.index < 0 ? rows : sortRows(rows, columns[order.index].sort, order.down);
-  const toggle = (index) => setOrder(({ index: before, down }) => ({ index, down: before === index ? !down : true }));
-  return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
+export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
+  const [own, setOwn] = useState(sorted ?? { index: -1, down: true });
+  const index = sorting === undefined ? own.index : columns.findIndex(({ sortedBy }) => sortedBy === sorting.by);
+  const order = { index, down: sorting?.down ?? own.down };
+  const fresh = sorting !== undefined || index < 0 ? rows : sortRows(rows, columns[index].sort, order.down);
+  const { shown, isHeld, hold } = useSteadyRows(fresh, keyOf, steady && `${steady} ${index} ${order.down}`);
+  const toggle = (to) => {
+    const down = order.index === to ? !order.down : true;
+    if (sorting === undefined) setOwn({ index: to, down });
+    else sorting.choose(columns[to].sortedBy, down);
+  };
+  return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0" ...${hold}>
     <table class=${kind}>
       <caption class="unseen">
         ${caption}
@@ -16,7 +29,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
       <thead>
         <tr>
           ${columns.map(
-            ({ title, number, sort }, index) =>
+            ({ title, number, sort, sortedBy }, index) =>
               html`<th
                 scope="col"
                 key=${title}
@@ -24,7 +37,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
                 aria-sort=${order.index === index ? (order.down ? 'descending' : 'ascending') : undefined}
               >
                 ${
-                  sort === undefined
+                  (sorting === undefined ? sort : sortedBy) === undefined
                     ? title
                     : html`<button type="button" class="sort" onClick=${() => toggle(index)}>
                         ${title}<span aria-hidden="true"
@@ -55,7 +68,32 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
         }
       </tbody>
     </table>
+    ${isHeld && html`<p class="held muted">The list has changed. It is updated when the pointer leaves it.</p>`}
   </div>`;
+}
+
+/**
+ * Returns the rows to show, and the event handlers that notice the pointer and the focus. `isHeld` is true if the rows
+ * differ from the fresh ones in their order.
+ */
+function useSteadyRows(fresh, keyOf, steady) {
+  const [inside, setInside] = useState({ pointer: false, focus: false });
+  const before = useRef({ steady, rows: fresh });
+  const holds = steady && before.current.steady === steady && (inside.pointer || inside.focus);
+  const latest = new Map(fresh.map((row) => [keyOf(row), row]));
+  const rows = holds ? before.current.rows.map((row) => latest.get(keyOf(row)) ?? row) : fresh;
+  before.current = { steady, rows };
+  const set = (change) => setInside((known) => ({ ...known, ...change }));
+  return {
+    shown: rows,
+    isHeld: rows !== fresh && rows.map(keyOf).join('\n') !== fresh.map(keyOf).join('\n'),
+    hold: steady && {
+      onPointerEnter: () => set({ pointer: true }),
+      onPointerLeave: () => set({ pointer: false }),
+      onFocusIn: ({ target }) => set({ focus: target.closest('tbody') !== null }),
+      onFocusOut: () => set({ focus: false }),
+    },
+  };
 }
 
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);

@@ -56,6 +56,7 @@ export function CachePage({ query, status, shownError, announce }) {
     <h2>By operation</h2>
     <${Table}
       caption="Stored responses by operation"
+      kind="cards"
       rows=${data.operations}
       keyOf=${(row) => row.operation}
       empty="The cache is empty."
@@ -88,6 +89,7 @@ export function CachePage({ query, status, shownError, announce }) {
     </p>
     <${Table}
       caption="Stored responses by tag"
+      kind="cards"
       rows=${data.tags}
       keyOf=${(row) => row.tag}
       empty="No tags."

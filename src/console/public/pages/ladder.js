@@ -3,8 +3,9 @@ import { Confirm } from '../lib/confirm.js';
 import { age, count, dateTime } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { useKeptFocus } from '../lib/keep-focus.js';
+import { OperationLinks } from '../lib/operation-links.js';
 import { usePoll } from '../lib/poll.js';
-import { setQuery } from '../lib/route.js';
+import { hrefOf } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
@@ -35,9 +36,15 @@ export function LadderPage({ query, status, shownError, announce }) {
   if (data === undefined)
     return html`<h1>Ladder</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
-  const check = query.check ?? '';
+  const { operation = '', check = '' } = query;
+  const operations = [...new Set(data.rows.map((row) => row.operation))];
   const checks = [...new Set(data.rows.map((row) => row.check))];
-  const rows = data.rows.filter((row) => check === '' || row.check === check);
+  const cells = new Map(data.rows.map((row) => [`${row.operation} ${row.check}`, row]));
+  const isChosen = (row) => (operation === '' || row.operation === operation) && (check === '' || row.check === check);
+  // Without a choice, the details show the checks that an operator may want to change.
+  const isUrgent = ({ next, step }) => next.kind === 'demoted' || next.kind === 'ready' || step !== undefined;
+  const chosen = operation !== '' || check !== '';
+  const rows = data.rows.filter((row) => (chosen ? isChosen(row) : isUrgent(row)));
   const lift = async () => {
     try {
       await post('ladder/lift', { operation: lifting.operation, check: lifting.check });
@@ -53,15 +60,6 @@ export function LadderPage({ query, status, shownError, announce }) {
   return html`
     <div class="heading">
       <h1>Ladder</h1>
-      <form class="row" onSubmit=${(event) => event.preventDefault()}>
-        <label>
-          <span>Check</span>
-          <select value=${check} onChange=${(event) => setQuery(['ladder'], { check: event.currentTarget.value })}>
-            <option value="">any</option>
-            ${checks.map((name) => html`<option value=${name} key=${name}>${name}</option>`)}
-          </select>
-        </label>
-      </form>
     </div>
     <p class="muted">
       The level of each check (off, report, enforce), and the counts of the last ${age(data.windowHours * 3600)} that
@@ -71,12 +69,47 @@ export function LadderPage({ query, status, shownError, announce }) {
     ${status.readOnlyReason && html`<p class="muted" id="why">${status.readOnlyReason}</p>`}
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
     <${Table}
+      caption="Level of each check for each operation"
+      kind="matrix"
+      rows=${operations.filter((id) => operation === '' || id === operation)}
+      keyOf=${(id) => id}
+      columns=${[
+        {
+          title: 'Operation',
+          head: true,
+          cell: (id) => html`<a href=${hrefOf(['ladder'], { operation: id })}>${id}</a>`,
+        },
+        ...checks.map((name) => ({
+          title: name,
+          cell: (id) => html`<${Cell} row=${cells.get(`${id} ${name}`)} />`,
+        })),
+      ]}
+    />
+    <p class="legend muted">
+      ${Object.entries(MARKS).map(
+        ([kind, mark]) =>
+          html`<span key=${kind}><b class=${`mark ${TONES[kind]}`} aria-hidden="true">${mark}</b> ${kind}</span>`,
+      )}
+    </p>
+    <div class="heading">
+      <h2>${titleOf(operation, check)}</h2>
+      ${chosen && html`<a class="button" href=${hrefOf(['ladder'])}>Show all</a>`}
+    </div>
+    <${Table}
       caption="Enforcement by operation and check"
+      kind="cards"
       rows=${rows}
       keyOf=${(row) => `${row.operation} ${row.check}`}
+      empty="No check was demoted or promoted, and none is ready to be enforced."
       sorted=${{ index: 6, down: false }}
       columns=${[
-        { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
+        {
+          title: 'Operation',
+          head: true,
+          sort: (row) => row.operation,
+          cell: (row) =>
+            html`${row.operation} <small><${OperationLinks} operation=${row.operation} without="Ladder" /></small>`,
+        },
         { title: 'Check', sort: (row) => row.check, cell: (row) => row.check },
         { title: 'Level', sort: (row) => row.effective, cell: levelOf },
         { title: 'Clean', number: true, sort: (row) => row.counts.passed, cell: (row) => count(row.counts.passed) },
@@ -108,6 +141,24 @@ export function LadderPage({ query, status, shownError, announce }) {
       />`
     }
   `;
+}
+
+/** The sign of each next step, so that the matrix does not depend on colors. */
+const MARKS = { demoted: '▼', ready: '▲', 'not yet': '…', enforced: '✓', off: '–' };
+
+function titleOf(operation, check) {
+  if (operation === '' && check === '') return 'Demoted, promoted or ready';
+  return [check, operation].filter((part) => part !== '').join(' of ');
+}
+
+/** A level in the matrix. The link shows its numbers. */
+function Cell({ row }) {
+  const { operation, check, effective, next } = row;
+  return html`<a class="cell" href=${hrefOf(['ladder'], { operation, check })} title=${next.text}
+    ><b class=${`mark ${TONES[next.kind]}`} aria-hidden="true">${MARKS[next.kind]}</b> ${effective}<span class="unseen"
+      >: ${check} of ${operation}, ${next.kind}</span
+    ></a
+  >`;
 }
 
 function levelOf({ configured, effective }) {

@@ -54,6 +54,7 @@ function Matrix({ matrix, kind, caption }) {
   const places = matrix.subjects.flatMap((subject, index) => (subject.kind === kind ? [[subject.name, index]] : []));
   return html`<${Table}
     caption=${caption}
+    kind="matrix"
     rows=${matrix.rows}
     keyOf=${(row) => row.operation}
     columns=${[

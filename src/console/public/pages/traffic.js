@@ -4,6 +4,7 @@ import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { withQuery } from '../lib/api.js';
 import { hrefOf, setQuery } from '../lib/route.js';
+import { OperationLinks } from '../lib/operation-links.js';
 import { Table } from '../lib/table.js';
 import { Trouble } from '../lib/trouble.js';
 
@@ -42,26 +43,32 @@ export function TrafficPage({ query, status, shownError }) {
       </form>
     </div>
     <${Trouble} error=${error} shownError=${shownError} />
-    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Loading…</p>`}
+    ${data ? html`<${Shown} data=${data} period=${fresh === undefined ? '' : `${minutes} ${requested}`} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Loading…</p>`}
   `;
 }
 
 const rate = (value) => `${short(value)}/s`;
 
-function Shown({ data, operation, minutes, all }) {
+function Shown({ data, period, operation, minutes, all }) {
   const seconds = Math.max(1, (data.until - data.since) / 1000);
   const own = data.rows.find((row) => row.operation === operation) ?? data.total;
+  const known = own.path !== undefined;
   const perSecond = (value) => `${short(value / seconds)}/s`;
-  const errors = own.clientErrors + own.serverErrors;
   const folded = all - data.rows.filter(({ path }) => path !== undefined).length;
-  const share = own.requests === 0 ? undefined : errors / own.requests;
+  const shareOf = (value) => (own.requests === 0 ? undefined : value / own.requests);
   return html`
+    ${operation !== '' && html`<p class="row"><b>${operation}</b> ${known && html`<${OperationLinks} operation=${operation} without="Traffic" />`}</p>`}
     <dl class="tiles">
       <${Tile} name="Requests" value=${perSecond(own.requests)} note=${`${count(own.requests)} in ${age(seconds)}`} />
       <${Tile}
-        name="Errors"
-        value=${percent(share)}
-        note=${`${count(own.serverErrors)} with 5xx, ${count(own.clientErrors)} with 4xx`}
+        name="Errors (5xx)"
+        value=${percent(shareOf(own.serverErrors))}
+        note=${plural(own.serverErrors, 'response')}
+      />
+      <${Tile}
+        name="Refusals (4xx)"
+        value=${percent(shareOf(own.clientErrors))}
+        note=${plural(own.clientErrors, 'response')}
       />
       <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half of the responses are faster" />
       <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1 % of the responses are slower" />
@@ -78,19 +85,20 @@ function Shown({ data, operation, minutes, all }) {
         series=${[{ label: 'per second', color: 'accent', value: (point) => point.requests / point.seconds }]}
       />
       <${Chart}
-        title="Errors"
+        title="Errors and refusals"
         points=${data.points}
         from=${data.until - Number(minutes) * 60_000}
         to=${data.until}
         format=${rate}
         summary=${`${count(own.serverErrors)} responses with 5xx and ${count(own.clientErrors)} with 4xx`}
         series=${[
-          { label: '5xx', color: 'bad', value: (point) => point.serverErrors / point.seconds },
-          { label: '4xx', color: 'warn', dash: true, value: (point) => point.clientErrors / point.seconds },
+          { label: 'errors (5xx)', color: 'bad', value: (point) => point.serverErrors / point.seconds },
+          { label: 'refusals (4xx)', color: 'warn', dash: true, value: (point) => point.clientErrors / point.seconds },
         ]}
       />
       <${Chart}
         title="Latency"
+        logarithmic=${true}
         points=${data.points}
         from=${data.until - Number(minutes) * 60_000}
         to=${data.until}
@@ -115,6 +123,8 @@ function Shown({ data, operation, minutes, all }) {
     <h2>By operation</h2>
     <${Table}
       caption="Traffic by operation"
+      kind="cards"
+      steady=${period}
       rows=${data.rows}
       keyOf=${(row) => row.operation}
       sorted=${{ index: 1, down: true }}
@@ -132,6 +142,13 @@ function Shown({ data, operation, minutes, all }) {
         { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50, data.bounds) },
         { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99, data.bounds) },
         { title: 'Hit ratio', number: true, sort: (row) => row.hitRatio ?? -1, cell: (row) => percent(row.hitRatio) },
+        {
+          title: 'See also',
+          cell: ({ operation: id, path }) =>
+            path === undefined
+              ? html`<a href=${hrefOf(['violations'], { operation: id })}>Violations</a>`
+              : html`<${OperationLinks} operation=${id} without="Traffic" />`,
+        },
       ]}
     />
   `;

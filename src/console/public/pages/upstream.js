@@ -1,5 +1,5 @@
 import { withQuery } from '../lib/api.js';
-import { count, estimated, latency } from '../lib/format.js';
+import { age, count, dateTime, estimated, latency, NONE, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
@@ -18,9 +18,18 @@ export function UpstreamPage({ shownError }) {
     return html`<h1>Upstream</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
   const [tone, meaning] = CIRCUIT[data.circuit];
+  const { lastFailure, changes } = data;
   return html`
     <h1>Upstream</h1>
+    <p><code>${data.address}</code></p>
     <${Trouble} error=${error} shownError=${shownError} />
+    ${
+      lastFailure &&
+      html`<p class=${`note ${data.circuit === 'closed' ? '' : 'bad'}`} id="last-failure">
+        Last failure: ${causeOf(lastFailure)}, ${dateTime(lastFailure.at)}
+        (${age(Math.max(0, (data.until - lastFailure.at) / 1000))} ago).
+      </p>`
+    }
     <dl class="tiles">
       <div class="card">
         <dt>Circuit</dt>
@@ -44,6 +53,28 @@ export function UpstreamPage({ shownError }) {
       </div>
     </dl>
     <p class="muted">${estimated(data.bounds)}</p>
+    <h2>Circuit</h2>
+    <${Timeline} data=${data} />
+    ${
+      changes.length === 0
+        ? html`<p class="muted">The circuit has not opened since the gateway started.</p>`
+        : html`<${Table}
+            caption="Changes of the circuit"
+            kind="cards"
+            rows=${changes.toReversed()}
+            keyOf=${(row) => `${row.at} ${row.opened}`}
+            columns=${[
+              { title: 'Time', head: true, cell: (row) => dateTime(row.at) },
+              {
+                title: 'Change',
+                cell: (row) =>
+                  html`<span class=${row.opened ? 'bad' : 'good'}>${row.opened ? 'opened' : 'closed'}</span>`,
+              },
+              { title: 'Cause', cell: (row) => (row.opened ? causeOf(row.failure ?? {}) : 'a trial succeeded') },
+              { title: 'Open for', number: true, cell: (row) => (row.opened ? NONE : age(row.openMs / 1000)) },
+            ]}
+          />`
+    }
     <div class="columns">
       <section>
         <h2>Failures</h2>
@@ -65,6 +96,7 @@ export function UpstreamPage({ shownError }) {
         <h2>Latency by operation</h2>
         <${Table}
           caption="Latency of exchanges by operation, last 15 minutes"
+          kind="cards"
           rows=${data.operations.filter((row) => row.exchanges > 0)}
           keyOf=${(row) => row.operation}
           empty="No exchanges yet."
@@ -79,4 +111,61 @@ export function UpstreamPage({ shownError }) {
       </section>
     </div>
   `;
+}
+
+/** The causes of failures in words. The keys are error types of RFC 9209. */
+const CAUSES = {
+  dns_timeout: 'the name server did not respond',
+  dns_error: 'the host name does not exist',
+  destination_unavailable: 'the upstream is not available',
+  destination_ip_unroutable: 'there is no route to the upstream',
+  connection_refused: 'the upstream refused the connection',
+  connection_terminated: 'the connection was lost',
+  connection_timeout: 'connecting took too long',
+  connection_read_timeout: 'the upstream stopped sending',
+  connection_write_timeout: 'the upstream stopped reading',
+  connection_limit_reached: 'too many requests were waiting',
+  tls_protocol_error: 'the TLS handshake failed',
+  tls_certificate_error: 'the certificate is not valid',
+  tls_alert_received: 'the upstream rejected the TLS handshake',
+  http_response_incomplete: 'the response ended too early',
+  http_response_header_section_size: 'the response headers are too large',
+  http_response_body_size: 'the response is too large',
+  http_response_transfer_coding: 'the response has an unknown transfer coding',
+  http_response_content_coding: 'the response has an invalid content coding',
+  http_response_timeout: 'the upstream did not respond in time',
+  http_protocol_error: 'the response is not valid HTTP',
+};
+
+function causeOf({ cause, code }) {
+  const words = CAUSES[cause] ?? cause ?? 'unknown';
+  return code === undefined ? words : `${words} (${code})`;
+}
+
+const SHOWN_MS = 3_600_000;
+
+/** A bar for the last hour. The periods in which the circuit was open are marked. */
+function Timeline({ data: { changes, circuit, startedAt, until } }) {
+  const from = Math.max(startedAt, until - SHOWN_MS);
+  const openings = changes
+    .map(({ at, opened }, index) => ({ opened, from: at, to: changes[index + 1]?.at ?? until }))
+    .filter(({ opened, to }) => opened && to > from);
+  const xOf = (at) => (Math.max(0, at - from) / Math.max(1, until - from)) * 1000;
+  const label = `In the last ${age(Math.max(1, (until - from) / 1000))}, the circuit opened ${plural(openings.length, 'time')}. It is ${circuit}.`;
+  return html`<figure class="timeline">
+    <svg viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label=${label}>
+      <rect class="closed" width="1000" height="24" />
+      ${openings.map(
+        (one) =>
+          html`<rect
+            key=${one.from}
+            class="open"
+            x=${xOf(one.from)}
+            width=${Math.max(3, xOf(one.to) - xOf(one.from))}
+            height="24"
+          />`,
+      )}
+    </svg>
+    <figcaption class="muted"><span>${dateTime(from)}</span><span>${label}</span><span>now</span></figcaption>
+  </figure>`;
 }

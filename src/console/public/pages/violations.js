@@ -1,5 +1,6 @@
 import { withQuery } from '../lib/api.js';
-import { age, count, percent, plural } from '../lib/format.js';
+import { Sparkline } from '../lib/chart.js';
+import { age, count, NONE, percent, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { hrefOf, setQuery } from '../lib/route.js';
@@ -13,6 +14,16 @@ const FILTERS = [
   ['direction', 'Direction'],
   ['operation', 'Operation'],
   ['check', 'Check'],
+];
+
+/** The orders that the form offers. The table's header offers the others. */
+const ORDERS = [
+  ['impact', 'impact'],
+  ['count', 'most frequent'],
+  ['share', 'highest share'],
+  ['callers', 'most callers'],
+  ['first', 'newest'],
+  ['last', 'last seen'],
 ];
 
 /** The page that lists the violations in the ledger. The list can be filtered. */
@@ -48,6 +59,19 @@ export function ViolationsPage({ query, status, shownError }) {
           </select>
         </label>`
       }
+      <label>
+        <span>Sorted by</span>
+        <select
+          value=${data?.sort ?? 'impact'}
+          onChange=${(event) => choose({ sort: event.currentTarget.value, order: '' })}
+        >
+          ${ORDERS.map(([name, label]) => html`<option value=${name} key=${name}>${label}</option>`)}
+          ${
+            !ORDERS.some(([name]) => name === (data?.sort ?? 'impact')) &&
+            html`<option value=${data.sort}>${data.sort}</option>`
+          }
+        </select>
+      </label>
       <label class="grow">
         <span>Text</span>
         <input
@@ -70,12 +94,14 @@ export function ViolationsPage({ query, status, shownError }) {
               data=${data}
               query=${query}
               now=${status.now}
+              steady=${fresh === undefined ? undefined : JSON.stringify(query)}
+              choose=${choose}
             />`
     }
   `;
 }
 
-function List({ data, query, now }) {
+function List({ data, query, now, steady, choose }) {
   const total =
     data.total === data.all
       ? plural(data.total, 'violation')
@@ -87,17 +113,28 @@ function List({ data, query, now }) {
     <${Table}
       caption="Violations"
       kind="cards"
+      steady=${steady}
+      sorting=${{ by: data.sort, down: data.order === 'down', choose: (sort, down) => choose({ sort, order: down ? '' : 'up' }) }}
       rows=${data.rows}
       keyOf=${(row) => row.fingerprint}
       empty=${data.all === 0 ? 'No violations so far.' : 'No violations match these filters.'}
       columns=${[
-        { title: 'Violation', head: true, cell: named },
-        { title: 'Operation', cell: (row) => row.operation ?? 'not in the contract' },
-        { title: 'Category', cell: (row) => html`<span class="badge">${row.category}</span>` },
-        { title: 'State', cell: stateOf },
-        { title: 'Seen', number: true, cell: (row) => count(row.count) },
-        { title: 'Share', number: true, cell: (row) => percent(row.share) },
-        { title: 'Last', number: true, cell: (row) => age(Math.max(0, (now - row.lastSeenAt) / 1000)) },
+        { title: 'Violation', head: true, sortedBy: 'violation', cell: named },
+        { title: 'Operation', sortedBy: 'operation', cell: operationOf },
+        { title: 'Category', sortedBy: 'category', cell: (row) => html`<span class="badge">${row.category}</span>` },
+        { title: 'State', sortedBy: 'state', cell: stateOf },
+        { title: 'Last 24 h', cell: (row) => html`<${Hours} history=${row.history} />` },
+        { title: 'Seen', number: true, sortedBy: 'count', cell: (row) => count(row.count) },
+        { title: 'Share', number: true, sortedBy: 'share', cell: (row) => percent(row.share) },
+        {
+          title: 'First seen',
+          number: true,
+          sortedBy: 'first',
+          cell: (row) =>
+            html`${ageOf(row.firstSeenAt, now)}
+              <small class="path release">${row.history?.firstRelease ?? NONE}</small>`,
+        },
+        { title: 'Last', number: true, sortedBy: 'last', cell: (row) => ageOf(row.lastSeenAt, now) },
       ]}
     />
     ${data.pageCount > 1 && html`<${Pages} data=${data} query=${query} />`}
@@ -107,6 +144,21 @@ function List({ data, query, now }) {
 function named(row) {
   return html`<a class="block" href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>
     <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
+}
+
+const ageOf = (at, now) => age(Math.max(0, (now - at) / 1000));
+
+function operationOf({ operation }) {
+  if (operation === undefined) return 'not in the contract';
+  return html`<a class="block" href=${hrefOf(['traffic'], { operation })}>${operation}</a>`;
+}
+
+/** The number of occurrences in each of the last 24 hours. */
+export function Hours({ history }) {
+  if (history === undefined) return NONE;
+  const sum = history.hours.reduce((all, one) => all + one, 0);
+  const label = `${plural(sum, 'occurrence')} in the last 24 hours, ${count(history.hours.at(-1))} in the current hour`;
+  return html`<${Sparkline} hours=${history.hours} label=${label} />`;
 }
 
 /** Returns the place of a violation. For a denial, this is the missing permission. */

@@ -1,5 +1,6 @@
-import { get } from '../lib/api.js';
+import { get, isUnreachable } from '../lib/api.js';
 import { html, render, useEffect, useState } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
 import { matches } from './filter.js';
 import { Operation } from './operation.js';
 import { Prose } from './prose.js';
@@ -11,6 +12,8 @@ function App() {
   // The credential is stored only in this page. It is discarded when the page is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
   useEffect(() => readWithRetry(setContract, setError), []);
+  const { error: lost } = usePoll('status');
+  const isGone = contract !== undefined && isUnreachable(lost);
   useDeepLinks(contract !== undefined);
   const groups = (contract?.groups ?? [])
     .map(({ name, description, operations }) => ({
@@ -27,6 +30,7 @@ function App() {
       <a class="brand" href="./"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
       <span class="muted">API docs</span>
       <div class="facts">
+        ${isGone && html`<span class="badge bad">not responding</span>`}
         ${contract !== undefined && html`<span class="muted">contract ${contract.version}</span>`}
         <a href="./">Console</a>
       </div>
@@ -63,7 +67,7 @@ function App() {
       </nav>
       <main id="page-content" tabindex="-1">
         <h1>${contract?.title ?? 'API docs'}</h1>
-        ${error !== undefined && html`<div class="note bad" role="alert">${error.message}</div>`}
+        ${(error ?? (isGone && lost)) && html`<div class="note bad" role="alert">${(error ?? lost)?.message}</div>`}
         ${contract === undefined && error === undefined && html`<p class="muted">Loading the contract…</p>`}
         ${
           contract !== undefined &&

@@ -1,4 +1,5 @@
 import { html } from '../lib/html.js';
+import { OperationLinks } from '../lib/operation-links.js';
 import { Prose, Provenance, Words } from './prose.js';
 import { pretty } from './sample.js';
 import { boundsText, nameOf, Schema, typeText } from './schema.js';
@@ -15,6 +16,7 @@ export function Operation({ operation, contract, credential }) {
       ${row !== undefined && html`<span class="muted">row ${row}</span>`}
       ${since !== undefined && html`<span class="muted">since ${since}</span>`}
     </p>
+    <${OperationLinks} operation=${id} without="API docs" home="./" />
     <${Prose} text=${description} />
     <${Facts} operation=${operation} />
     <${Parameters} operation=${operation} schemas=${contract.schemas} />

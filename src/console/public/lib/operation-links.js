@@ -1,0 +1,17 @@
+import { html } from './html.js';
+import { hrefOf } from './route.js';
+
+/** Links from one operation to the pages that show it, except the page `without`. `home` is the address of the console. */
+export function OperationLinks({ operation, without, home = '' }) {
+  const links = {
+    Traffic: `${home}${hrefOf(['traffic'], { operation })}`,
+    Violations: `${home}${hrefOf(['violations'], { operation })}`,
+    Ladder: `${home}${hrefOf(['ladder'], { operation })}`,
+    'API docs': `reference#${operation}`,
+  };
+  return html`<span class="links">
+    ${Object.entries(links)
+      .filter(([label]) => label !== without)
+      .map(([label, href]) => html`<a key=${label} href=${href} aria-label=${`${label} of ${operation}`}>${label}</a>`)}
+  </span>`;
+}

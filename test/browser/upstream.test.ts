@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+import { launch } from './launch.ts';
+import { openConsole } from './open-console.ts';
+
+needsProgram('chromium', 'the page of the upstream', (path) => {
+  it('shows its address, the cause of the last failure, and when the circuit opened', async () => {
+    // Nothing listens on this port.
+    const gateway = await startTestGateway({
+      upstream: 'http://127.0.0.1:1/legacy/',
+      real: true,
+      config: { upstream: { circuit: { failures: 2, openSeconds: 600 } } },
+    });
+    for (const page of [1, 2]) await gateway.call(`/services/v2/question.json?page=${page}`, { user: null });
+    const { page, troubles, close } = await openConsole(await launch(path), gateway.adminUrl, '#/upstream', {
+      token: null,
+    });
+    await page.getByText('http://127.0.0.1:1/legacy', { exact: true }).waitFor();
+    await page.getByText(/^Last failure: the upstream refused the connection \(ECONNREFUSED\), .* ago\)\.$/).waitFor();
+    await page.getByRole('row', { name: /opened the upstream refused the connection/ }).waitFor();
+    await page.getByRole('img', { name: /the circuit opened 1 time\. It is open\.$/ }).waitFor();
+    expect(troubles).toEqual([]);
+    await close();
+  });
+});
