@@ -30,8 +30,11 @@ export function signOut() {
     // `fetch` cannot do this: only a request with its own name and password changes what the browser remembers.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
-    request.onload = () => (request.status === 204 ? resolve(undefined) : reject(new Error('Signing out failed.')));
-    request.onerror = () => reject(new Error('The gateway is not responding.'));
+    request.addEventListener('load', () => {
+      if (request.status === 204) resolve(undefined);
+      else reject(new Error('Signing out failed.'));
+    });
+    request.addEventListener('error', () => reject(new Error('The gateway is not responding.')));
     request.send();
   });
 }

@@ -12,10 +12,11 @@ import { html, useRef, useState } from './html.js';
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
   const [own, setOwn] = useState(sorted ?? { index: -1, down: true });
-  const index = sorting === undefined ? own.index : columns.findIndex(({ sortedBy }) => sortedBy === sorting.by);
-  const order = { index, down: sorting?.down ?? own.down };
-  const fresh = sorting !== undefined || index < 0 ? rows : sortRows(rows, columns[index].sort, order.down);
-  const { shown, isHeld, hold } = useSteadyRows(fresh, keyOf, steady && `${steady} ${index} ${order.down}`);
+  const sortedColumn = sorting === undefined ? own.index : columns.findIndex(({ sortedBy }) => sortedBy === sorting.by);
+  const order = { index: sortedColumn, down: sorting?.down ?? own.down };
+  const fresh =
+    sorting !== undefined || sortedColumn < 0 ? rows : sortRows(rows, columns[sortedColumn].sort, order.down);
+  const { shown, isHeld, hold } = useSteadyRows(fresh, keyOf, steady && `${steady} ${sortedColumn} ${order.down}`);
   const toggle = (to) => {
     const down = order.index === to ? !order.down : true;
     if (sorting === undefined) setOwn({ index: to, down });

@@ -41,8 +41,6 @@ export function LadderPage({ query, status, shownError, announce }) {
   const checks = [...new Set(data.rows.map((row) => row.check))];
   const cells = new Map(data.rows.map((row) => [`${row.operation} ${row.check}`, row]));
   const isChosen = (row) => (operation === '' || row.operation === operation) && (check === '' || row.check === check);
-  // Without a choice, the details show the checks that an operator may want to change.
-  const isUrgent = ({ next, step }) => next.kind === 'demoted' || next.kind === 'ready' || step !== undefined;
   const chosen = operation !== '' || check !== '';
   const rows = data.rows.filter((row) => (chosen ? isChosen(row) : isUrgent(row)));
   const lift = async () => {
@@ -142,6 +140,9 @@ export function LadderPage({ query, status, shownError, announce }) {
     }
   `;
 }
+
+// Without a choice, the details show the checks that an operator may want to change.
+const isUrgent = ({ next, step }) => next.kind === 'demoted' || next.kind === 'ready' || step !== undefined;
 
 /** The sign of each next step, so that the matrix does not depend on colors. */
 const MARKS = { demoted: '▼', ready: '▲', 'not yet': '…', enforced: '✓', off: '–' };
