@@ -41,7 +41,7 @@ export function assembleEdges(
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
-  const { cache, pageCounts, metrics, kindOf, logger } = services;
+  const { cache, pageCounts, metrics, kindOf, isAccepted, logger } = services;
   const { listen } = settings;
   const purge = (tags: readonly string[] | 'all'): number => {
     if (tags === 'all') pageCounts.dropAll();
@@ -67,6 +67,7 @@ export function assembleEdges(
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
+    isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
     gzip: (key, body) => cache.gzip(key, body),
     clientTimeoutMs: settings.upstream.clientTimeoutMs,
     record: services.recordTrace,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { createLadder, type Ladder, type LadderEvents } from '../ladder/create-ladder.ts';
-import { type ConfiguredLevels, movedLevels } from '../ladder/ladder-rows.ts';
+import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../ladder/ladder-rows.ts';
 import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
 import { type LadderState, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -32,9 +32,14 @@ export function readStoredLadder({ ladder, placeOf }: Settings): LadderState | u
 export function assembleLadder(
   settings: Settings,
   start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
-  parts: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
+  parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly metrics: Metrics;
+    readonly isAccepted: IsAccepted;
+  },
 ): AssembledLadder {
-  const { clock, logger, metrics } = parts;
+  const { clock, logger, metrics, isAccepted } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
@@ -49,6 +54,7 @@ export function assembleLadder(
     state: startingState(start.ladder, start.contract.version, clock()),
     file,
     events: eventsOf(logger, metrics),
+    isAccepted,
     clock,
   });
   const demoted = () =>

@@ -13,6 +13,7 @@ import type { Ledger } from '../ledger/record/create-ledger.ts';
 import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
@@ -58,6 +59,8 @@ export interface Services {
   readonly learning: Learning | undefined;
   /** Returns the fingerprint of a violation and the properties from which it is computed. */
   readonly kindOf: KindOf;
+  /** Returns whether the baseline accepts a violation. `status` is the upstream's status. */
+  readonly isAccepted: (operation: string | undefined, status: number | undefined, violation: Violation) => boolean;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;
   readonly ladder: Ladder;
@@ -76,10 +79,15 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const lookUp = createLookup(upstream);
   const cache = createPageCache(settings.cache, clock);
   const kindOf = createKindOf();
+  const { baseline } = start;
+  const accepts = (fingerprint: string) => baseline?.isAccepted(fingerprint, clock()) === true;
+  const isAccepted: Services['isAccepted'] = (operation, status, violation) =>
+    baseline !== undefined && accepts(kindOf(operation, status, violation).fingerprint);
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
   const metrics = createMetrics({
     operations: start.contract.operations,
     permissions: permissionLabels(settings, start.contract.operations),
+    isAccepted: ({ operation, upstream: exchanged }, violation) => isAccepted(operation, exchanged?.status, violation),
     mode: settings.mode.name,
     checks: settings.checks,
     version: packageVersion(),
@@ -100,7 +108,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledgerEntries: () => ledger.size(),
     ledgerDropped: () => ledger.dropped(),
   });
-  const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics });
+  const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics, isAccepted: accepts });
   const { ownership } = settings.permissions;
   const shadow = assembleShadow(settings, start, { metrics, ledger });
   const accessLog = createAccessLog({
@@ -137,6 +145,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledger,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
+    isAccepted,
     shadow,
     ladder,
     ladderFile,

@@ -137,7 +137,7 @@ function undocumentedPlan(
 
 function stageServices(
   settings: Settings,
-  { contract, permissions, address, isPermissionMessage, serviceAuthorization, baseline }: Start,
+  { contract, permissions, address, isPermissionMessage, serviceAuthorization }: Start,
   services: Services,
   { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
@@ -170,8 +170,7 @@ function stageServices(
     namesUpstream,
     knownBodies: createKnownBodies(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
-    isAccepted: ({ id }, violation, status) =>
-      baseline?.isAccepted(services.kindOf(id, status, violation).fingerprint, clock()) ?? false,
+    isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:
       settings.contract.scanner && services.learning === undefined && services.shadow === undefined
         ? createScanResponse(contract, openScanner(jsonLimits))

@@ -1,6 +1,6 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { endOfDay, isDay } from '../lib/clock.ts';
-import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
+import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { isAdvisory } from '../model/violation.ts';
@@ -8,6 +8,7 @@ import { fixOf } from '../report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
 
 const PAGE_SIZE = 25;
+const OUTAGE = 'This is a failure of the upstream. Fix it instead of accepting it.';
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
 /**
@@ -61,7 +62,13 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       const place = sources.placeOf(entry);
       const { file, line, pointer } = place;
       const fix = fixOf({ entry, place });
-      res.json({ ...row, samples: entry.samples, place: { file, line, pointer }, fix, acceptance });
+      res.json({
+        ...row,
+        samples: entry.samples,
+        place: { file, line, pointer },
+        fix,
+        acceptance: isOutage(row) ? { ...acceptance, reason: OUTAGE } : acceptance,
+      });
     }
   });
 
@@ -90,6 +97,10 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     }
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
+      return;
+    }
+    if (isOutage(row)) {
+      res.status(409).json({ error: OUTAGE });
       return;
     }
     const summary = `${row.operation ?? 'not in the contract'}: ${row.message}`;

@@ -10,10 +10,16 @@ import { visibleHeaders } from '../pipeline/stored-reply.ts';
 import { writeStream } from './write-stream.ts';
 
 /** Options for the headers that the gateway adds to every response. */
-export interface EdgeHeaderOptions {
+export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
   readonly contractStatusHeader: boolean;
+}
+
+/** The functions that the `Contract-Status` header needs. */
+interface ContractStatusOptions<Checked> {
   /** Returns the fingerprint of a violation in the ledger. */
-  readonly reportIdOf: (trace: Trace, violation: Violation) => string;
+  readonly reportIdOf: (trace: Checked, violation: Violation) => string;
+  /** Returns whether the baseline accepts a violation. */
+  readonly isAccepted: (trace: Checked, violation: Violation) => boolean;
 }
 
 /** Options that control how replies are written. */
@@ -182,7 +188,7 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked) {
     try {
-      headers.push('Contract-Status', contractStatus(trace, options.reportIdOf));
+      headers.push('Contract-Status', contractStatus(trace, options));
     } catch (error) {
       // The response is sent even if its contract status cannot be determined.
       trace.cause ??= error;
@@ -199,19 +205,25 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 
 /**
  * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It contains the result of checking
- * the request and its response against the contract, and the fingerprint of the worst violation.
+ * the request and its response against the contract, and the fingerprint of the worst violation. `accepted` means that
+ * the baseline accepts all violations. `count` and `worst` ignore accepted violations unless there are no others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,
-  reportIdOf: (trace: Checked, violation: Violation) => string,
+  { reportIdOf, isAccepted }: ContractStatusOptions<Checked>,
 ): string {
   const { violations, responses } = trace;
   const skipped =
     responses?.outcome === 'skipped' || responses?.outcome === 'failed' ? `; skipped=${token(responses.reason)}` : '';
-  const worst = worstOf(violations);
+  const unaccepted = violations.filter((violation) => !isAccepted(trace, violation));
+  const worst = worstOf(unaccepted) ?? worstOf(violations);
   if (worst === undefined) return `conforming${skipped}`;
   const report = `; report=${token(reportIdOf(trace, worst))}`;
-  return `violations; count=${violations.length}; worst=${worst.category}${report}${skipped}`;
+  if (unaccepted.length === 0)
+    return `accepted; count=${violations.length}; worst=${worst.category}${report}${skipped}`;
+  const accepted = violations.length - unaccepted.length;
+  const others = accepted === 0 ? '' : `; accepted=${accepted}`;
+  return `violations; count=${unaccepted.length}; worst=${worst.category}${report}${others}${skipped}`;
 }
 
 function worstOf(violations: readonly Violation[]): Violation | undefined {

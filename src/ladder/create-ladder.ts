@@ -5,7 +5,14 @@ import type { Trace } from '../model/trace.ts';
 import { checkedResponse, createRefusalWatch, createResponseWindows, type RefusalAlert } from './traffic-watch.ts';
 import type { LadderFile } from './ladder-file.ts';
 import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
-import { type ConfiguredLevels, countsOf, effectiveChecks, type LadderRow, ladderRows } from './ladder-rows.ts';
+import {
+  type ConfiguredLevels,
+  countsOf,
+  effectiveChecks,
+  type IsAccepted,
+  type LadderRow,
+  ladderRows,
+} from './ladder-rows.ts';
 import {
   type LadderState,
   type LadderStep,
@@ -51,12 +58,13 @@ export interface LadderParts {
   readonly state: LadderState;
   readonly file: Pick<LadderFile, 'write'>;
   readonly events: LadderEvents;
+  readonly isAccepted: IsAccepted;
   readonly clock: Clock;
 }
 
 /** Creates the ladder from its stored state. */
 export function createLadder(parts: LadderParts): Ladder {
-  const { options, operations, transparent, file, events, clock } = parts;
+  const { options, operations, transparent, file, events, isAccepted, clock } = parts;
   const ids = operations.map(({ operation }) => operation);
   const windows = createResponseWindows(options.demote, ids);
   const refusals = createRefusalWatch(options.demote, ids);
@@ -95,7 +103,7 @@ export function createLadder(parts: LadderParts): Ladder {
     checksFor,
     levels,
     state: () => state,
-    rows: (snapshot) => ladderRows(levels(), snapshot, state, options.promote.minAnswers),
+    rows: (snapshot) => ladderRows(levels(), snapshot, state, options.promote.minAnswers, isAccepted),
     lift(operation, check, meant) {
       const step = stepOf(state.steps, operation, check);
       if (step === undefined) return false;
@@ -124,7 +132,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const since = promotionPeriodStart(options.promote, clock());
       if (state.since > since) return;
       const snapshot = await reader.snapshot({ since });
-      for (const step of promotionsDue(levels(), snapshot, state, options.promote)) {
+      for (const step of promotionsDue(levels(), snapshot, state, options.promote, isAccepted)) {
         apply([...others(step), step], step.operation);
         events.promoted(step);
       }
@@ -149,6 +157,7 @@ export function promotionsDue(
   snapshot: LedgerSnapshot,
   state: LadderState,
   options: PromotionOptions,
+  isAccepted: IsAccepted,
 ): readonly LadderStep[] {
   const { takenAt } = snapshot;
   if (state.since > promotionPeriodStart(options, takenAt)) return [];
@@ -157,7 +166,7 @@ export function promotionsDue(
     checks.flatMap((check) => {
       if (effective[check] !== 'report' || explicit.includes(check)) return [];
       if (stepOf(state.steps, operation, check) !== undefined) return [];
-      const { passed, reported, refused } = countsOf(snapshot, operation, check);
+      const { passed, reported, refused } = countsOf(snapshot, operation, check, isAccepted);
       const judged = passed + reported + refused;
       if (judged < options.minAnswers || reported + refused > 0) return [];
       const windowSeconds = options.windowHours * 3600;

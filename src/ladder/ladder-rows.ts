@@ -1,5 +1,6 @@
 import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
 import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 
 /** One row of the table: a check of an operation, its level, its results and the recommended next step. */
@@ -21,13 +22,16 @@ export function ladderRows(
   snapshot: LedgerSnapshot,
   state: LadderState,
   minAnswers: number,
+  isAccepted: IsAccepted,
 ): readonly LadderRow[] {
   // The traffic is grouped only once, because the console requests hundreds of rows every few seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
+  const entries = Map.groupBy(snapshot.entries, ({ operation }) => operation);
   return levels.flatMap(({ operation, configured, effective }) => {
-    const own = { traffic: traffic.get(operation) ?? [] };
+    const { dropped } = snapshot;
+    const own = { traffic: traffic.get(operation) ?? [], entries: entries.get(operation) ?? [], dropped };
     return LADDER_CHECKS.map((check) => {
-      const counts = countsOf(own, operation, check);
+      const counts = countsOf(own, operation, check, isAccepted);
       const step = stepOf(state.steps, operation, check);
       const level = effective[check];
       const next = nextStep({ level, step, counts, minAnswers, since: snapshot.since, now: snapshot.takenAt });
@@ -96,8 +100,19 @@ function periodWords(ms: number): string {
   return minutes >= 120 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
 }
 
-/** Returns the results of a check of an operation in a snapshot, for all releases. */
-export function countsOf(snapshot: Pick<LedgerSnapshot, 'traffic'>, operation: string, check: CheckName): CheckCounts {
+/** Returns whether the baseline accepts the violation with a fingerprint. */
+export type IsAccepted = (fingerprint: string) => boolean;
+
+/**
+ * Returns the results of a check of an operation in a snapshot, for all releases. Responses that were reported or refused
+ * because of violations that have been accepted since then count as passed.
+ */
+export function countsOf(
+  snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,
+  operation: string,
+  check: CheckName,
+  isAccepted: IsAccepted,
+): CheckCounts {
   let [passed, reported, refused] = [0, 0, 0];
   for (const traffic of snapshot.traffic) {
     const counts = traffic.operation === operation ? traffic.checks[check] : undefined;
@@ -106,7 +121,33 @@ export function countsOf(snapshot: Pick<LedgerSnapshot, 'traffic'>, operation: s
     reported += counts.reported;
     refused += counts.refused;
   }
-  return { passed, reported, refused };
+  const counts = { passed, reported, refused };
+  return check === 'responses' && snapshot.dropped === 0
+    ? withAcceptance(counts, snapshot, operation, isAccepted)
+    : counts;
+}
+
+/**
+ * Counts responses as passed if they can only have accepted violations. An acceptance lets only responses pass, so the
+ * other checks do not depend on the baseline.
+ */
+function withAcceptance(
+  counts: CheckCounts,
+  { entries }: Pick<LedgerSnapshot, 'entries'>,
+  operation: string,
+  isAccepted: IsAccepted,
+): CheckCounts {
+  const own = entries.filter(
+    (one) =>
+      one.operation === operation && one.check === 'responses' && one.candidate === undefined && !isAdvisory(one),
+  );
+  const unaccepted = own.filter(({ fingerprint }) => !isAccepted(fingerprint));
+  if (unaccepted.length === own.length) return counts;
+  // A response can have several violations, so this sum is an upper limit.
+  const limit = unaccepted.reduce((sum, { count: found }) => sum + found, 0);
+  const refused = Math.min(counts.refused, limit);
+  const reported = Math.min(counts.reported, limit - refused);
+  return { passed: counts.passed + counts.reported + counts.refused - reported - refused, reported, refused };
 }
 
 /** A check whose effective level differs from the configured one. */

@@ -54,6 +54,14 @@ export interface EntryHistory {
   readonly firstRelease: string | undefined;
 }
 
+/**
+ * Returns true if an entry shows that the upstream failed: there was no response, or it had a 5xx status. Reports and the
+ * console do not offer to accept such an entry, because an acceptance would hide the next outage.
+ */
+export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
+  return check === 'upstream' || status >= 500;
+}
+
 /** A violation that has been accepted, with a reason, an owner and an optional expiry date. */
 export interface AcceptedViolation {
   readonly fingerprint: string;

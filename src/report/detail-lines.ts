@@ -1,5 +1,5 @@
 import { keysOf } from '../lib/json-pointer.ts';
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
 import { plainText } from './plain-text.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
 import type { Finding } from './report.ts';
@@ -46,10 +46,26 @@ export function detailLines(finding: Finding): readonly string[] {
         `  ${timeWords(seenAt)}  request ${plainText(requestId)}${found === undefined ? '' : `: ${plainText(found)}`}`,
     ),
     '',
+    ...acceptanceLines(finding),
+    ...overlayLines(finding),
+  ];
+}
+
+/** Describes how to accept a violation, how to withdraw its acceptance, or why it cannot be accepted. */
+function acceptanceLines(finding: Finding): readonly string[] {
+  const { entry, baselineState, accepted } = finding;
+  const fingerprint = plainText(entry.fingerprint);
+  if (baselineState === 'accepted')
+    return [`It is accepted. To withdraw the acceptance, delete the entry ${fingerprint} from the baseline.`];
+  if (isOutage(entry)) return ['It is a failure of the upstream, so it should be fixed and not be accepted.'];
+  if (accepted !== undefined)
+    return [
+      `Its acceptance ended on ${plainText(accepted.expires ?? '')}. To renew it, change expires of the entry ${fingerprint}.`,
+    ];
+  return [
     'To accept it, add these lines below "accepted:" in the baseline (--baseline, contract.baseline)',
     ...acceptLines(finding),
     summaryLine(finding),
-    ...overlayLines(finding),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { AcceptedViolation } from '../model/ledger-entry.ts';
+import { type AcceptedViolation, isOutage } from '../model/ledger-entry.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import {
@@ -113,12 +113,9 @@ function baselineLines(title: string, entries: readonly AcceptedViolation[], wid
 function hintLines(report: Report, width: number): string[] {
   const first = findingsOf(report).find(isNew);
   if (first === undefined) return [];
-  return [
-    '',
-    ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width),
-    'To accept it, add below "accepted:" in the baseline:',
-    ...acceptLines(first),
-  ];
+  const details = ['', ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width)];
+  if (isOutage(first.entry)) return details;
+  return [...details, 'To accept it, add below "accepted:" in the baseline:', ...acceptLines(first)];
 }
 
 /**

@@ -10,7 +10,7 @@ export interface CounterFamily {
    * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
    * counts as `other` if that series exists.
    */
-  inc(first?: string, second?: string, third?: string): void;
+  inc(first?: string, second?: string, third?: string, fourth?: string): void;
   readonly series: number;
   /** Returns this metric in the exposition format. */
   text(): string;
@@ -31,10 +31,11 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   return {
     series: names.length,
     counts,
-    inc(first, second, third) {
+    inc(first, second, third, fourth) {
       let index = step(0, positions[0], first);
       if (positions.length > 1) index = step(index, positions[1], second);
       if (positions.length > 2) index = step(index, positions[2], third);
+      if (positions.length > 3) index = step(index, positions[3], fourth);
       if (index >= 0) counts[index] = (counts[index] ?? 0) + 1;
     },
     text() {

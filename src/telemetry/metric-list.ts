@@ -35,8 +35,8 @@ export const METRICS = {
   violations: {
     name: 'portico_contract_violations_total',
     type: 'counter',
-    labels: ['operation', 'direction', 'category'],
-    help: 'Violations of the contract, by category and by direction (request or response).',
+    labels: ['operation', 'direction', 'category', 'accepted'],
+    help: 'Violations of the contract, by category and direction (request or response); accepted is true for violations in the baseline.',
   },
   scans: {
     name: 'portico_response_scans_total',

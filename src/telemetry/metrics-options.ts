@@ -1,11 +1,15 @@
 import type { Checks, ModeName } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 
 /** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
   /** Names of the permissions, groups and flags that a denied caller may lack. */
   readonly permissions: readonly string[];
+  /** Returns whether the baseline accepts a violation. If undefined, no violation is accepted. */
+  readonly isAccepted?: (trace: Trace, violation: Violation) => boolean;
   readonly mode: ModeName;
   /** The global levels; operations may override them. */
   readonly checks: Checks;

@@ -26,7 +26,7 @@ export interface Metrics {
   readonly traffic: TrafficCounts;
 }
 
-/** Enough series for a contract with about 140 operations. A scrape is then about one megabyte. */
+/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;

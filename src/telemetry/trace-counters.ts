@@ -42,6 +42,7 @@ const failed = (verdict: { readonly outcome: string } | undefined) =>
  * counted as `folded`.
  */
 export function createTraceCounters(options: MetricsOptions, ownSeries = options.operations.length): TraceCounters {
+  const { isAccepted = () => false } = options;
   const own = options.operations.slice(0, ownSeries);
   const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
   const rest = folded.size > 0 ? [FOLDED] : [];
@@ -66,7 +67,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
   const duration = histogram(METRICS.duration, REQUEST_BUCKETS);
   const budget = counter(METRICS.budget, all);
   const checks = counter(METRICS.checks, CHECK_NAMES, OUTCOMES);
-  const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES);
+  const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES, ['false', 'true']);
   const scans = counter(METRICS.scans, SCAN_OUTCOMES);
   const shadowDifferences = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
   const denials = counter(METRICS.denials, all);
@@ -122,7 +123,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     for (const violation of trace.violations) {
       // A violation of only the shadow contract does not count as a violation of the live contract.
       if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
-      else violations.inc(operation, violation.direction, violation.category);
+      else violations.inc(operation, violation.direction, violation.category, String(isAccepted(trace, violation)));
     }
     if (failed(trace.permissions)) {
       denials.inc(operation);

@@ -62,7 +62,7 @@ describe('a shadow contract', () => {
     });
     expect(
       await gateway.metric(
-        'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds"}',
+        'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds",accepted="false"}',
       ),
     ).toBe(0);
     expect(await gateway.metric('portico_checks_total{check="responses",outcome="reported"}')).toBe(0);

@@ -48,7 +48,7 @@ describe('a page with undocumented fields', () => {
     expect(fake.requests).toHaveLength(1);
     await until(() => gateway.log.length >= 2);
     expect(await ledger()).toEqual(['response undocumented-field /list/*/mood × 1']);
-    const labels = 'operation="listQuestions",direction="response",category="undocumented"';
+    const labels = 'operation="listQuestions",direction="response",category="undocumented",accepted="false"';
     expect(await gateway.metric(`portico_contract_violations_total{${labels}}`)).toBe(1);
     expect(await gateway.metric('portico_checks_total{check="responses",outcome="passed"}')).toBe(1);
     expect(JSON.stringify([...gateway.log, await gateway.gateway.services.ledger.snapshot()])).not.toContain('bob@');

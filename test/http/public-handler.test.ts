@@ -92,6 +92,7 @@ describe('createPublicHandler', () => {
       contractStatusHeader: true,
       proxyStatusHeader: true,
       reportIdOf: () => 'a1',
+      isAccepted: () => false,
       gzip: () => undefined,
       clientTimeoutMs: 60_000,
       record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),

@@ -25,6 +25,7 @@ async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
     contractStatusHeader: false,
     proxyStatusHeader: more.proxyStatusHeader ?? true,
     reportIdOf: () => 'a1',
+    isAccepted: () => false,
     errorsFor: (operationId: string | undefined) => {
       asked.push(operationId);
       return more.style ?? 'normalized';

@@ -38,6 +38,7 @@ const planWith = (planned: PlannedParts = { cache: kept() }): Plan => ({
 const OPTIONS: WriteReplyOptions = {
   contractStatusHeader: true,
   reportIdOf: () => 'a1',
+  isAccepted: () => false,
   gzip: () => undefined,
   clientTimeoutMs: 60_000,
 };
@@ -411,7 +412,7 @@ describe('a streamed reply', () => {
 });
 
 describe('the edge headers', () => {
-  const options = { contractStatusHeader: true, reportIdOf: () => 'a1' };
+  const options = { contractStatusHeader: true, reportIdOf: () => 'a1', isAccepted: () => false };
   const edgeHeaders = (trace: Trace, given: EdgeHeaderOptions, present: readonly string[] = []) => {
     const headers = [...present];
     addEdgeHeaders(headers, trace, given);
@@ -449,34 +450,47 @@ describe('the edge headers', () => {
 
 const violation = (category: Violation['category']) => ({ category }) as Violation;
 
-const reportIdOf = (_trace: unknown, { category }: Violation) => `id-of-${category}`;
+const status = {
+  reportIdOf: (_trace: unknown, { category }: Violation) => `id-of-${category}`,
+  isAccepted: (_trace: unknown, { keyword }: Violation) => keyword === 'accepted',
+};
 
 describe('Contract-Status', () => {
   it('reports that no violation was found', () => {
-    expect(contractStatus({ violations: [] }, reportIdOf)).toBe('conforming');
+    expect(contractStatus({ violations: [] }, status)).toBe('conforming');
   });
 
   it('counts violations and names the worst category', () => {
     const violations = [violation('semantic'), violation('missing'), violation('type')];
-    expect(contractStatus({ violations }, reportIdOf)).toBe('violations; count=3; worst=missing; report=id-of-missing');
+    expect(contractStatus({ violations }, status)).toBe('violations; count=3; worst=missing; report=id-of-missing');
   });
 
   it('names a violation that breaks the response rather than an advisory', () => {
     const advisory = { category: 'undocumented', keyword: 'undocumented-field' } as Violation;
     const violations = [advisory, violation('semantic'), violation('protocol')];
-    expect(contractStatus({ violations }, reportIdOf)).toContain('worst=protocol');
-    expect(contractStatus({ violations: [advisory, violation('permission-mismatch')] }, reportIdOf)).toContain(
+    expect(contractStatus({ violations }, status)).toContain('worst=protocol');
+    expect(contractStatus({ violations: [advisory, violation('permission-mismatch')] }, status)).toContain(
       'worst=permission-mismatch',
+    );
+  });
+
+  it('names an accepted violation only if there are no others', () => {
+    const accepted = { category: 'protocol', keyword: 'accepted' } as Violation;
+    expect(contractStatus({ violations: [accepted, violation('type')] }, status)).toBe(
+      'violations; count=1; worst=type; report=id-of-type; accepted=1',
+    );
+    expect(contractStatus({ violations: [accepted, accepted] }, status)).toBe(
+      'accepted; count=2; worst=protocol; report=id-of-protocol',
     );
   });
 
   it('reports that a check threw', () => {
     const responses = { level: 'report', outcome: 'failed', verdict: 'skipped', reason: 'error' } as const;
-    expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=error');
+    expect(contractStatus({ violations: [], responses }, status)).toBe('conforming; skipped=error');
   });
 
   it('states why a response was not checked, as a harmless token', () => {
     const responses = { level: 'report', outcome: 'skipped', verdict: 'skipped', reason: 'too large\r\nX: y' } as const;
-    expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=too-large-X-y');
+    expect(contractStatus({ violations: [], responses }, status)).toBe('conforming; skipped=too-large-X-y');
   });
 });

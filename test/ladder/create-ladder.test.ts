@@ -31,6 +31,7 @@ describe('the ladder', () => {
         lifted: tell('lifted'),
         alerted: () => undefined,
       },
+      isAccepted: () => false,
       clock: () => NOW,
       ...more,
     });
@@ -176,6 +177,7 @@ describe('promotions', () => {
       snapshotOf(['listIdeas', 'responses', counts]),
       more.kept ?? state(),
       more.options ?? OPTIONS,
+      () => false,
     );
 
   it('are due if there are enough results and nothing would have been refused', () => {
@@ -194,8 +196,8 @@ describe('promotions', () => {
 
   it('add up the traffic of all releases', () => {
     const snapshot = snapshotOf(['listIdeas', 'responses', { passed: 60 }], ['listIdeas', 'responses', { passed: 40 }]);
-    expect(promotionsDue([levelsOf('listIdeas')], snapshot, state(), OPTIONS)).toHaveLength(1);
-    expect(promotionsDue([levelsOf('listUsers')], snapshot, state(), OPTIONS)).toEqual([]);
+    expect(promotionsDue([levelsOf('listIdeas')], snapshot, state(), OPTIONS, () => false)).toHaveLength(1);
+    expect(promotionsDue([levelsOf('listUsers')], snapshot, state(), OPTIONS, () => false)).toEqual([]);
   });
 
   it.each([
@@ -233,6 +235,8 @@ describe('promotions', () => {
   it('never affect authentication, whatever is configured', () => {
     const levels = levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, authentication: 'report' } });
     const snapshot = snapshotOf(['listIdeas', 'authentication', { passed: 1000 }]);
-    expect(promotionsDue([levels], snapshot, state(), { ...OPTIONS, checks: ['authentication'] })).toEqual([]);
+    expect(promotionsDue([levels], snapshot, state(), { ...OPTIONS, checks: ['authentication'] }, () => false)).toEqual(
+      [],
+    );
   });
 });

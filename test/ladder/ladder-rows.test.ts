@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveChecks, ladderRows } from '../../src/ladder/ladder-rows.ts';
 import { type CheckLevel, MODES } from '../../src/model/checks.ts';
-import type { CheckCounts } from '../../src/model/ledger-snapshot.ts';
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import type { CheckCounts, LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import { entryWith } from '../report/report-fixtures.ts';
 import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
 
 describe('the rows of the ladder', () => {
   const MINUTE = 60_000;
+  const nothing = () => false;
   const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW, steps });
 
   function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = levelsOf('listIdeas')) {
-    const rows = ladderRows([levels], snapshotOf(['listIdeas', 'responses', counts]), kept, 1000);
+    const rows = ladderRows([levels], snapshotOf(['listIdeas', 'responses', counts]), kept, 1000, nothing);
     return rows.find((row) => row.check === 'responses');
   }
 
   it('exist for each check of each operation, except undocumented, which has no operation', () => {
-    const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000);
+    const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000, nothing);
     expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
       ['listIdeas', 'listUsers'].flatMap((id) =>
         ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'].map((check) => `${id} ${check}`),
@@ -40,8 +43,37 @@ describe('the rows of the ladder', () => {
     ['2 d', 2880 * MINUTE],
   ])('show the period in the largest unit that it contains at least twice: %s', (words, ms) => {
     const snapshot = { ...snapshotOf(['listIdeas', 'responses', { passed: 1 }]), since: NOW - ms };
-    const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000);
+    const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000, nothing);
     expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 checked in ${words}`);
+  });
+
+  it('count responses as passed if the baseline has accepted all their violations since then', () => {
+    const snapshot = (...parts: Partial<LedgerEntry>[]) => ({
+      ...snapshotOf(['listIdeas', 'responses', { passed: 990, reported: 8, refused: 2 }]),
+      entries: parts.map((one) => entryWith({ operation: 'listIdeas', ...one })),
+    });
+    const responses = (found: LedgerSnapshot) =>
+      ladderRows([levelsOf('listIdeas')], found, state(), 1000, (fingerprint) => fingerprint === 'known').find(
+        ({ check }) => check === 'responses',
+      );
+    const known = { fingerprint: 'known', count: 10 };
+    expect(responses(snapshot(known))).toMatchObject({
+      counts: { passed: 1000, reported: 0 },
+      next: { kind: 'ready' },
+    });
+    expect(responses(snapshot(known, { fingerprint: 'other', count: 3 }))).toMatchObject({
+      counts: { passed: 997, reported: 1, refused: 2 },
+      next: { kind: 'not yet' },
+    });
+    // Without the violations that the ledger dropped, it is unknown which responses have only accepted violations.
+    expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });
+    // An acceptance does not let requests pass.
+    const requests = {
+      ...snapshotOf(['listIdeas', 'requests', { reported: 8 }]),
+      entries: [entryWith({ ...known, operation: 'listIdeas', check: 'requests' })],
+    };
+    const rows = ladderRows([levelsOf('listIdeas')], requests, state(), 1000, () => true);
+    expect(rows.find(({ check }) => check === 'requests')).toMatchObject({ counts: { reported: 8 } });
   });
 
   it('show the refusals of an enforced check', () => {

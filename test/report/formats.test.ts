@@ -5,6 +5,7 @@ import { findingsOf } from '../../src/report/report.ts';
 import { renderTable, shortLines } from '../../src/report/table-report.ts';
 import { parseBaseline } from '../../src/ledger/baseline-file.ts';
 import { compareReports } from '../../src/report/comparison.ts';
+import type { AcceptedViolation, LedgerEntry } from '../../src/model/ledger-entry.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
@@ -134,6 +135,20 @@ describe('the detail of a violation', () => {
       expect(parsed.faults).toEqual([]);
       expect(parsed.baseline?.accepted).toMatchObject([{ fingerprint: finding?.entry.fingerprint }]);
     }
+  });
+
+  it('offers to accept neither an accepted violation nor a failure of the upstream', () => {
+    const lines = (entry: LedgerEntry, accepted: readonly AcceptedViolation[] = []) => {
+      const report = reportOf(snapshotWith([entry]), accepted);
+      return findingsOf(report).flatMap(detailLines).join('\n') + renderTable(report, PLAIN);
+    };
+    expect(lines(entryWith())).toContain('To accept it, add');
+    expect(lines(entryWith(), [acceptedWith()])).toMatch(/It is accepted\. To withdraw/);
+    expect(lines(entryWith(), [acceptedWith({ expires: '2026-05-03' })])).toContain('ended on 2026-05-03. To renew it');
+    const outages = [entryWith({ check: 'upstream', category: 'protocol' }), entryWith({ status: 503 })];
+    for (const entry of outages) expect(lines(entry)).toContain('should be fixed');
+    for (const text of [lines(entryWith(), [acceptedWith()]), ...outages.map((entry) => lines(entry))])
+      expect(text).not.toContain('To accept it, add');
   });
 
   it('shows the missing permission of a denied caller, but no header', () => {

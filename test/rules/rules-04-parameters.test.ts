@@ -133,7 +133,7 @@ describe('rules 4: parameters of the contract', () => {
   });
 
   it.each(Object.entries(REPORTED))('%s counts undocumented parameters without refusing them', async (id) => {
-    const series = `portico_contract_violations_total{operation="${id}",direction="request",category="undocumented"}`;
+    const series = `portico_contract_violations_total{operation="${id}",direction="request",category="undocumented",accepted="false"}`;
     const before = await gateway.metric(series);
     const headers = { 'X-Request-Id': `reported-${id}` };
     const query = id === 'listActions' ? 'moreResults=1549465260000' : 'sort=votes';

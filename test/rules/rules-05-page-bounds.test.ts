@@ -96,8 +96,8 @@ describe('rules 5: based on a response, a page beyond pageCount gets 400', () =>
   it('is counted as a bounds refusal and not as a response violation', async () => {
     const series = [
       'portico_page_bound_refusals_total{operation="listQuestions"}',
-      'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds"}',
-      'portico_contract_violations_total{operation="listQuestions",direction="response",category="semantic"}',
+      'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds",accepted="false"}',
+      'portico_contract_violations_total{operation="listQuestions",direction="response",category="semantic",accepted="false"}',
     ];
     const values = () => Promise.all(series.map((one) => gateway.metric(one)));
     const before = await values();

@@ -1,4 +1,3 @@
-import { ladderRows } from '../../ladder/ladder-rows.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Clock, startOfHour, systemClock } from '../../lib/clock.ts';
@@ -83,20 +82,20 @@ async function show(
   io: CommandIo,
 ): Promise<number> {
   const { ladder } = services;
-  const all = ladder.levels();
   requireKnownOperation(
     request.operation,
-    all.map(({ operation }) => operation),
+    ladder.levels().map(({ operation }) => operation),
     '--operation',
   );
-  const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
   const other = otherContract(settings, ladder.state());
   if (other !== undefined) io.err(`warning: ${other}`);
   io.err(
     `Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${ledgerAt(settings.ledger).name}.`,
   );
   const snapshot = await snapshotOf(settings, request, io);
-  const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
+  const rows = ladder
+    .rows(snapshot)
+    .filter(({ operation }) => request.operation === undefined || operation === request.operation);
   if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));
   else ladderTable(rows).forEach(io.out);
   return EXIT.ok;

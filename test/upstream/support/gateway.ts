@@ -77,7 +77,13 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
     const exchange = { arrival, principal, trace, permission: undefined, clientGone: () => clientGone(response) };
     const to = { method: arrival.method, ifNoneMatch: undefined, acceptEncoding: undefined };
     const { clientTimeoutMs } = options;
-    const edge = { contractStatusHeader: false, reportIdOf: () => '', gzip: () => undefined, clientTimeoutMs };
+    const edge = {
+      contractStatusHeader: false,
+      reportIdOf: () => '',
+      isAccepted: () => false,
+      gzip: () => undefined,
+      clientTimeoutMs,
+    };
     trace.bytes = await writeReply(response, plan, await plan.handle(exchange), to, trace, edge);
   };
   const server = createServer((request, response) => {

@@ -1,0 +1,77 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+const QUESTIONS = '/services/v2/question.json';
+const TOKEN = 'a-token-for-these-tests';
+const METRIC = 'portico_contract_violations_total{operation="listQuestions",direction="response",category="type"';
+
+let fake: FakeUpstream;
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+});
+afterAll(() => fake.close());
+
+async function gatewayWith(baseline: string): Promise<TestGateway> {
+  if (!existsSync(baseline)) writeFileSync(baseline, 'accepted: []\n');
+  const config = { mode: 'observe', adminToken: TOKEN, contract: { baseline }, ladder: { promote: { minAnswers: 1 } } };
+  return startTestGateway({ upstream: fake, config });
+}
+
+const call = async (gateway: TestGateway, id: string) => {
+  const answer = await gateway.call(QUESTIONS, { headers: { 'X-Request-Id': id } });
+  await gateway.lineOf(id);
+  return answer;
+};
+
+const accept = async (gateway: TestGateway, fingerprint: string) =>
+  gateway.admin(`/console/api/violations/${fingerprint}/accept`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` },
+    body: { reason: 'known', owner: 'team q' },
+  });
+
+describe('a violation that the baseline accepts', () => {
+  it('is separate in the metric, is not a violation in Contract-Status, and does not hold back the ladder', async () => {
+    fake.handler = () => ({ json: { ...exampleOf('listQuestions'), pageCount: 'many' } });
+    const gateway = await gatewayWith(join(tempFolder(), 'baseline.yaml'));
+    const before = await call(gateway, 'before');
+    const status = /^violations; count=1; worst=type; report=(\w+)$/.exec(String(before.headers['contract-status']));
+    const fingerprint = status?.[1] ?? '';
+    const next = async () => {
+      const { services } = gateway.gateway;
+      const rows = services.ladder.rows(await services.ledger.snapshot());
+      return rows.find(({ operation, check }) => operation === 'listQuestions' && check === 'responses')?.next.kind;
+    };
+    expect([await gateway.metric(`${METRIC},accepted="false"}`), await next()]).toEqual([1, 'not yet']);
+    expect((await accept(gateway, fingerprint)).status).toBe(200);
+    const after = await call(gateway, 'after');
+    expect(after.headers['contract-status']).toBe(`accepted; count=1; worst=type; report=${fingerprint}`);
+    expect(await gateway.metric(`${METRIC},accepted="false"}`)).toBe(1);
+    expect(await gateway.metric(`${METRIC},accepted="true"}`)).toBe(1);
+    expect(await next()).toBe('ready');
+  });
+});
+
+describe('a failure of the upstream', () => {
+  it.each([
+    ['a server error', { status: 500, json: { error: 'broken' } }],
+    ['an error page', { status: 503, headers: { 'Content-Type': 'text/html' }, body: '<html>away</html>' }],
+  ])('cannot be accepted on the console: %s', async (_what, answer) => {
+    fake.handler = () => answer;
+    const gateway = await gatewayWith(join(tempFolder(), 'baseline.yaml'));
+    const { headers } = await call(gateway, 'failed');
+    const fingerprint = /report=(\w+)/.exec(String(headers['contract-status']))?.[1] ?? '';
+    const refused = await accept(gateway, fingerprint);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('failure of the upstream')]);
+    const shown = await gateway.admin(`/console/api/violations/${fingerprint}`, {
+      headers: { Authorization: `Bearer ${TOKEN}` },
+    });
+    expect(JSON.parse(shown.text)).toMatchObject({ acceptance: { reason: expect.stringContaining('failure') } });
+  });
+});
