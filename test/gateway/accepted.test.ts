@@ -72,6 +72,7 @@ describe('a failure of the upstream', () => {
     const shown = await gateway.admin(`/console/api/violations/${fingerprint}`, {
       headers: { Authorization: `Bearer ${TOKEN}` },
     });
-    expect(JSON.parse(shown.text)).toMatchObject({ acceptance: { reason: expect.stringContaining('failure') } });
+    const { acceptance } = JSON.parse(shown.text) as { acceptance: { reason: string } };
+    expect(acceptance.reason).toContain('failure of the upstream');
   });
 });

@@ -45,7 +45,9 @@ export function openReports(
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
       // A file that the user names must exist. The configured ledger does not exist before the first request.
-      if (named !== undefined) return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
+      const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
+      if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
+        return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
       return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope);
     },
   };

@@ -40,6 +40,7 @@ export const reportCommand: Command = {
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
     { name: 'suggest-allow', help: 'Print the entries of undocumented.allow that allow the undocumented requests.' },
     ...FAIL_FLAGS,
+    { name: 'allow-empty', help: 'Let --fail-on pass if the ledger does not exist or is empty.' },
   ],
   notes: [
     'portico report --baseline portico.baseline.yaml --fail-on new',
@@ -72,10 +73,23 @@ export const reportCommand: Command = {
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
+    if (rules.length === 0) return EXIT.ok;
     // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use a different label.
-    return unknownRelease !== undefined && rules.length > 0 ? EXIT.failed : reportFailures(failures(report, rules), io);
+    if (unknownRelease !== undefined) return EXIT.failed;
+    const isEmpty = !request.allowEmpty && (await isLedgerEmpty(report, reports));
+    const noData = `${reports.source} does not exist or is empty, so nothing was checked; add --allow-empty if this is expected`;
+    return reportFailures(isEmpty ? [noData] : failures(report, rules), io);
   },
 };
+
+const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, release: undefined };
+
+const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
+
+/** Returns whether the ledger has no data at all. A period without traffic does not make it empty. */
+async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
+  return isEmptyReport(report) && isEmptyReport(await reports.read(WHOLE_LEDGER));
+}
 
 /**
  * Returns a message if the ledger has no data for the requested release, and otherwise undefined. The message lists the
@@ -86,8 +100,8 @@ async function unknownReleaseMessage(
   report: Report,
   reports: Reports,
 ): Promise<string | undefined> {
-  if (release === undefined || report.requests > 0 || findingsOf(report).length > 0) return undefined;
-  const { releases } = await reports.read({ since: undefined, operation: undefined, release: undefined });
+  if (release === undefined || !isEmptyReport(report)) return undefined;
+  const { releases } = await reports.read(WHOLE_LEDGER);
   if (releases.includes(release)) return undefined;
   const near = closestName(release, releases);
   const known = releases.length === 0 ? 'no releases' : releases.join(', ');
@@ -127,7 +141,7 @@ async function side(name: string, scope: ReportScope, reports: Reports, cwd: str
   // The path must be a file, because a folder can have the same name as a release.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     return reports.read({ since, operation, release: undefined }, path);
-  const all = await reports.read({ since: undefined, operation: undefined, release: undefined });
+  const all = await reports.read(WHOLE_LEDGER);
   if (all.releases.includes(name)) return reports.read({ since, operation, release: name });
   const known = all.releases.length === 0 ? 'it contains no releases' : `it contains ${all.releases.join(', ')}`;
   throw new UsageError(`--compare: "${name}" is neither a file nor a release of ${reports.source}; ${known}`);

@@ -22,6 +22,8 @@ export interface ReportRequest {
   readonly compare: readonly [before: string, after: string] | undefined;
   /** True if the entries for `undocumented.allow` are requested instead of a report. */
   readonly suggestAllow: boolean;
+  /** True if a ledger without any data does not fail the command. */
+  readonly allowEmpty: boolean;
   readonly format: string;
   readonly since: number | undefined;
   readonly operation: string | undefined;
@@ -62,6 +64,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     fingerprint,
     compare,
     suggestAllow,
+    allowEmpty: line.all('allow-empty').length > 0,
     format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
     // The ledger counts by the hour, so the period of the report must start at a full hour.
     since: from === undefined ? undefined : startOfHour(from),

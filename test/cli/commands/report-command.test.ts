@@ -115,9 +115,26 @@ describe('portico report', () => {
     expect(unknown.err).toContain('it contains 1.0');
   });
 
-  it('states that there was no traffic, and passes', async () => {
-    const { code, out } = await portico(['report', '--fail-on', 'new'], { PORTICO_LEDGER: join(folder, 'none.db') });
+  it('states that there was no traffic', async () => {
+    const { code, out } = await portico(['report'], { PORTICO_LEDGER: join(folder, 'none.db') });
     expect({ code, out }).toEqual({ code: 0, out: 'No traffic was recorded: there is nothing to report.\n' });
+  });
+
+  // A pipeline with a wrong path would otherwise never fail.
+  it.each([
+    ['a flag', ['--ledger', 'none.db'], {}],
+    ['the environment', [], { PORTICO_LEDGER: join(folder, 'none.db') }],
+  ])('fails a gate without a ledger, and passes with --allow-empty, if %s names the file', async (_by, flags, env) => {
+    const gate = ['report', '--fail-on', 'new', ...flags];
+    const failed = await portico(gate, env);
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('does not exist')]);
+    expect(await portico([...gate, '--allow-empty'], env)).toMatchObject({ code: 0, err: '' });
+    // The file exists before the first request, but it contains nothing.
+    writeFileSync(join(folder, 'empty.db'), '');
+    const emptyEnv = 'PORTICO_LEDGER' in env ? { PORTICO_LEDGER: join(folder, 'empty.db') } : {};
+    const empty = gate.map((word) => word.replace('none.db', 'empty.db'));
+    expect(await portico(empty, emptyEnv)).toMatchObject({ code: 1 });
+    expect(await portico([...empty, '--allow-empty'], emptyEnv)).toMatchObject({ code: 0, err: '' });
   });
 
   it('lists the known releases if the requested one is unknown, and fails with --fail-on', async () => {
