@@ -75,7 +75,7 @@ describe('a page that lacks expected fields and has dates of another locale', ()
       'response x-expected /list/*/slug × 1',
       'response x-expected-pattern /list/*/creationDateFormatted × 1',
     ]);
-    const labels = 'operation="listQuestions",direction="response",category="advisory"';
+    const labels = 'operation="listQuestions",direction="response",category="advisory",accepted="false"';
     expect(await gateway.metric(`portico_contract_violations_total{${labels}}`)).toBe(2);
     expect(await gateway.metric('portico_checks_total{check="responses",outcome="passed"}')).toBe(1);
   });
