@@ -5,6 +5,8 @@ export interface Flag {
   readonly name: string;
   /** The placeholder for the flag's value in the help text. A flag without a placeholder takes no value. */
   readonly value?: string;
+  /** The possible values, for the completion in a shell. */
+  readonly choices?: readonly string[];
   readonly multiple?: boolean;
   readonly help: string;
 }
@@ -32,6 +34,8 @@ export interface Command {
   readonly args: string;
   /** The minimum and the maximum number of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
+  /** The possible values of the first argument, for the completion in a shell. */
+  readonly argChoices?: readonly string[];
   readonly flags: readonly Flag[];
   /** The lines that follow the flags in the help text. Examples come first. */
   readonly notes: readonly string[];

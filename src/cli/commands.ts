@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts';
+import type { Command, CommandEntry } from './command.ts';
 import { limitYoungGeneration } from './v8-heap.ts';
 
 /**
@@ -25,4 +25,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'hash-password',
     load: async () => (await import('./commands/hash-password-command.ts')).hashPasswordCommand,
   },
+  { name: 'init', load: async () => (await import('./commands/init-command.ts')).initCommand },
+  {
+    name: 'completion',
+    load: async () => (await import('./commands/completion-command.ts')).createCompletionCommand(loadCommands),
+  },
 ];
+
+const loadCommands = (): Promise<Command[]> => Promise.all(COMMANDS.map((entry) => entry.load()));

@@ -2,6 +2,7 @@ import type { Override } from '../config/environment.ts';
 import { readSettings } from '../config/load-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../config/settings.ts';
 import type { Assembly } from '../gateway.ts';
+import { MODE_NAMES } from '../model/checks.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../reference/chaos/chaos-names.ts';
 import { ChaosSyntaxError, parseChaos } from '../reference/chaos/parse-chaos.ts';
@@ -10,7 +11,7 @@ import type { CommandIo, CommandLine, Flag } from './command.ts';
 /** The flags of all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
-  { name: 'mode', value: 'MODE', help: 'observe, staging or strict; PORTICO_MODE.' },
+  { name: 'mode', value: 'MODE', choices: MODE_NAMES, help: 'observe, staging or strict; PORTICO_MODE.' },
   { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
 ];
 

@@ -26,12 +26,19 @@ export async function runProgram(
     io.out(packageVersion());
     return EXIT.ok;
   }
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+  const isHelp = first === '--help' || first === '-h' || (first === 'help' && rest.length === 0);
+  if (first === undefined || isHelp) {
     const all = await Promise.all(commands.map((command) => command.load()));
     (first === undefined ? io.err : io.out)(programHelp(all, packageVersion()));
     return first === undefined ? EXIT.usage : EXIT.ok;
   }
   try {
+    if (first === 'help') {
+      const [name = '', ...more] = rest;
+      if (more.length > 0) throw new UsageError('help requires one command: portico help COMMAND');
+      io.out(commandHelp(await findCommand(commands, name).load()));
+      return EXIT.ok;
+    }
     const command = await findCommand(commands, first).load();
     const line = parseCommandLine(command, rest);
     if (line !== 'help') return await command.run(line, io);
@@ -40,7 +47,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof UsageError) {
       io.err(`portico: ${error.message}`);
-      io.err('Run portico --help for a list of commands, or portico COMMAND --help for the flags of a command.');
+      io.err('Run portico help for a list of commands, or portico help COMMAND for the flags of a command.');
       return EXIT.usage;
     }
     failureLines(error).forEach(io.err);
@@ -107,7 +114,7 @@ function programHelp(commands: readonly Command[], version: string): string {
     '',
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
-    'Run portico COMMAND --help for details. Exit codes: 0 success, 1 configuration errors or failure, 2 usage error.',
+    'Run portico help COMMAND for details. Exit codes: 0 success, 1 configuration errors or failure, 2 usage error.',
   ].join('\n');
 }
 

@@ -27,13 +27,13 @@ const MAX_ALIASES = 50;
 
 /**
  * Returns the path of the configuration file. This is the path in `PORTICO_CONFIG`, if it is set. Otherwise, it is
- * `config/portico.yaml` in the working folder, or in this package if the working folder does not contain the file.
+ * `config/portico.yaml` or `portico.yaml` in the working folder. If neither exists, it is the file of this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
   if (named !== undefined && named !== '') return resolve(cwd, named);
-  const local = join(cwd, 'config', 'portico.yaml');
-  return existsSync(local) ? local : join(packageRoot, 'config', 'portico.yaml');
+  const local = [join(cwd, 'config', 'portico.yaml'), join(cwd, 'portico.yaml')].find((path) => existsSync(path));
+  return local ?? join(packageRoot, 'config', 'portico.yaml');
 }
 
 /** Reads a configuration file. `faults` contains the YAML errors with their line numbers. */

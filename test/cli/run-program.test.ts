@@ -16,9 +16,18 @@ describe.each(COMMANDS)('portico $name --help', ({ name, load }) => {
   });
 });
 
+describe.each(COMMANDS)('portico help $name', ({ name }) => {
+  it('shows the same help as --help', async () => {
+    const { code, out, err } = await runInProcess(['help', name]);
+    expect([code, out, err]).toEqual([0, (await runInProcess([name, '--help'])).out, '']);
+  });
+});
+
 describe('an invalid command line', () => {
   it.each([
     ['an unknown command', ['sevre'], 'did you mean serve?'],
+    ['help for an unknown command', ['help', 'sevre'], 'did you mean serve?'],
+    ['help for two commands', ['help', 'serve', 'plan'], 'help requires one command'],
     ['an unknown flag', ['serve', '--prot', '1'], 'did you mean --port?'],
     ['an unknown short flag', ['serve', '-x'], 'unknown flag -x'],
     ['no target', ['explain'], 'requires [METHOD] TARGET'],

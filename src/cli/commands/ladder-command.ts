@@ -29,7 +29,7 @@ export const ladderCommand: Command = {
       help: 'Start of the period that is counted: 24h, 7d or an instant; 7d by default.',
     },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
-    { name: 'format', value: 'FORMAT', help: 'table or json.' },
+    { name: 'format', value: 'FORMAT', choices: FORMATS, help: 'table or json.' },
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',

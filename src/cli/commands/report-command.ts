@@ -28,7 +28,12 @@ export const reportCommand: Command = {
   flags: [
     ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
     { name: 'ledger', value: 'FILE', help: 'A ledger, or a JSON report; ledger.file by default.' },
-    { name: 'format', value: 'FORMAT', help: `${[...REPORT_FORMATS.keys()].join(', ')}; table by default.` },
+    {
+      name: 'format',
+      value: 'FORMAT',
+      choices: [...REPORT_FORMATS.keys()],
+      help: `${[...REPORT_FORMATS.keys()].join(', ')}; table by default.`,
+    },
     { name: 'output', value: 'FILE', help: 'File for the report; standard output (-) by default.' },
     {
       name: 'since',

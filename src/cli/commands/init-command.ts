@@ -1,0 +1,56 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { packageRoot } from '../../files/package-root.ts';
+import { parseUpstreamUrl } from '../../upstream/addresses.ts';
+import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
+
+/** The files that the command writes. */
+const FILES = ['portico.yaml', 'roles.yaml'];
+
+/** The command `portico init` writes a configuration and a roles file, with comments, to the current folder. */
+export const initCommand: Command = {
+  name: 'init',
+  summary: 'Write a commented configuration to the current folder',
+  args: '',
+  argCount: [0, 0],
+  flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, which is written to the file.' }],
+  notes: [
+    'The command writes portico.yaml and roles.yaml. It never overwrites a file.',
+    'The other commands read portico.yaml from the current folder if there is no config/portico.yaml.',
+    '',
+    'Example: portico init --upstream https://qa.example.org/qa && portico check',
+  ],
+  run: async (line, { cwd, out }) => {
+    const url = line.last('upstream');
+    if (url !== undefined) {
+      const parsed = parseUpstreamUrl(url, { source: '--upstream', pointer: '' });
+      if ('faults' in parsed) throw new UsageError(`--upstream ${parsed.faults[0]?.message ?? ''}`);
+    }
+    const existing = [...FILES, join('config', 'portico.yaml')].find((file) => existsSync(join(cwd, file)));
+    if (existing !== undefined) throw new CommandFailure(`${existing} already exists; nothing was written`);
+    for (const file of FILES) write(cwd, file, templateOf(file, cwd, url));
+    out('Wrote portico.yaml and roles.yaml. Next: portico check');
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+/** Returns the text of a new file, which is based on the package's own file. */
+function templateOf(file: string, cwd: string, url: string | undefined): string {
+  const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
+  const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
+  // An address outside the folder would be wrong on other machines.
+  const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
+  const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
+  if (url === undefined || file !== 'portico.yaml') return text;
+  return text.replace(/^#upstream:\n#  url: .*$/m, () => `upstream:\n  url: ${JSON.stringify(url)}`);
+}
+
+function write(cwd: string, file: string, text: string): void {
+  try {
+    // The flag prevents another process's file from being overwritten.
+    writeFileSync(join(cwd, file), text, { flag: 'wx' });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    throw new CommandFailure(`${file} cannot be written (${code})`);
+  }
+}
