@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import type { Settings } from '../config/settings.ts';
+import { withoutLimits } from '../upstream/upstream-options.ts';
+import { observesLimits, type Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
@@ -69,7 +70,7 @@ export function assembleEdges(
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
     gzip: (key, body) => cache.gzip(key, body),
-    clientTimeoutMs: settings.upstream.clientTimeoutMs,
+    clientTimeoutMs: (observesLimits(settings) ? withoutLimits(settings.upstream) : settings.upstream).clientTimeoutMs,
     record: services.recordTrace,
     clock,
   };

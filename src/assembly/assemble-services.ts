@@ -4,7 +4,7 @@ import { toCauseLine } from '../privacy/cause-line.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
-import type { Settings } from '../config/settings.ts';
+import { observesLimits, type Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
@@ -73,8 +73,12 @@ export interface Services {
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
-  const upstream = createUpstream(start.address, settings.upstream, clock, (change) =>
-    logCircuit(logger, settings.upstream.circuit.openSeconds, change),
+  const upstream = createUpstream(
+    start.address,
+    settings.upstream,
+    clock,
+    (change) => logCircuit(logger, settings.upstream.circuit.openSeconds, change),
+    observesLimits(settings),
   );
   const lookUp = createLookup(upstream);
   const cache = createPageCache(settings.cache, clock);
@@ -102,6 +106,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     upstreamInFlight: () => upstream.stats().inFlight,
     upstreamQueued: () => upstream.stats().queued,
     upstreamStreams: () => upstream.stats().streams,
+    limitsExceeded: () => upstream.stats().limitsExceeded,
     upstreamCircuitOpen: () => upstream.stats().circuit === 'open',
     cacheEntries: () => cache.stats().entries,
     cacheBytes: () => cache.stats().bytes,

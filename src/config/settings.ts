@@ -43,6 +43,8 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
+  /** True for a walk, in which the limits of `upstream` apply in every mode. A walk must end even if the server hangs. */
+  readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
   /** The scheme and host that clients use. If undefined, the scheme and host of each request are used. */
@@ -86,4 +88,12 @@ export interface Settings {
 /** Returns a copy with a different upstream URL, such as the URL of the embedded upstream. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
+}
+
+/**
+ * Returns whether the upstream's limits are only observed: in `observe` mode, a slow upstream must look the same with and
+ * without Portico.
+ */
+export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
+  return mode.transparent && isWalk !== true;
 }

@@ -1,6 +1,7 @@
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
+import type { ExceededLimit } from '../upstream/observe-limits.ts';
 
 const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>> = {
   refused: 'The upstream cannot be reached.',
@@ -20,6 +21,17 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { ki
   if (kind === 'aborted') return;
   trace.failure = facts;
   trace.violations.push(violation(kind, MESSAGES[kind]));
+}
+
+const LIMITS: Readonly<Record<ExceededLimit, string>> = {
+  deadline: 'The upstream responded later than upstream.headersTimeoutMs and upstream.totalTimeoutMs allow.',
+  shed: 'More requests were in progress than upstream.concurrency, upstream.queue and upstream.streams allow.',
+  circuit_open: 'The upstream had failed so often that requests would have been paused.',
+};
+
+/** Records a request that the upstream answered, but that would have been refused outside `observe` mode. */
+export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit | undefined): void {
+  if (limit !== undefined) trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
 /** Records a response whose body was truncated. The request has failed, whatever the status is. */

@@ -159,6 +159,12 @@ export const METRICS = {
     labels: [],
     help: 'Distinct violations in the ledger.',
   },
+  limitsExceeded: {
+    name: 'portico_upstream_limits_exceeded_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests in observe mode that the limits on the upstream would have refused.',
+  },
   ledgerDropped: {
     name: 'portico_ledger_dropped_total',
     type: 'counter',

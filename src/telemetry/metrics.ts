@@ -103,6 +103,7 @@ interface MetricSources {
   readonly upstreamInFlight?: () => number;
   readonly upstreamQueued?: () => number;
   readonly upstreamStreams?: () => number;
+  readonly limitsExceeded?: () => number;
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
   readonly cacheBytes?: () => number;
@@ -178,6 +179,7 @@ function createGauges(registry: Registry, options: MetricsOptions, scrape: () =>
       },
     });
   };
+  readCount(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
   readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());
 

@@ -22,7 +22,8 @@ import {
   type GatePass,
   type UpstreamGate,
 } from './upstream-gate.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
+import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { wireHeaders } from './request-headers.ts';
 
 /** One request to the upstream. */
@@ -54,11 +55,15 @@ export interface UpstreamRequest {
 /** A response and the number of times the request was sent. */
 export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
+  /** The limit that would have refused the exchange, if the limits are only observed. */
+  readonly exceeded?: ExceededLimit | undefined;
 }
 
 /** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
+  /** The number of exchanges that the limits would have refused, if the limits are only observed. */
+  readonly limitsExceeded: number;
 }
 
 /** The client for the legacy server. */
@@ -73,15 +78,21 @@ export interface Upstream {
 
 /**
  * Creates the upstream; no connection is opened before the first exchange. `onCircuit` is called when the circuit opens
- * or closes.
+ * or closes. If `observesLimits` is true, the limits on time and on the number of exchanges never refuse an exchange, and
+ * exchanges that exceed them are counted.
  */
 export function createUpstream(
   address: UpstreamAddress,
-  options: UpstreamOptions,
+  limits: UpstreamOptions,
   clock: Clock,
   onCircuit?: (change: CircuitChange) => void,
+  observesLimits = false,
 ): Upstream {
-  const gate = createUpstreamGate(options, clock, onCircuit);
+  const options = observesLimits ? withoutLimits(limits) : limits;
+  const limitedGate = createUpstreamGate(limits, clock, observesLimits ? undefined : onCircuit);
+  const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
+  const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
+  let limitsExceeded = 0;
   const connections = createConnections(address.origin, options);
   const proxy = createProxy(address.origin);
 
@@ -170,8 +181,18 @@ export function createUpstream(
     path: string,
     admission: GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
-    const pass = admission instanceof Promise ? await admission : admission;
+    const pass: ObservedPass = admission instanceof Promise ? await admission : admission;
+    const startedAt = observesLimits ? clock() : 0;
     const { signal } = request;
+    let isCounted = false;
+    /** Returns the limit that the exchange has exceeded by the time its head has arrived or it has failed. */
+    const exceeded = (): ExceededLimit | undefined => {
+      if (!observesLimits) return undefined;
+      if (clock() - startedAt > patienceMs) pass.exceeded ??= 'deadline';
+      if (pass.exceeded !== undefined && !isCounted) limitsExceeded += 1;
+      isCounted ||= pass.exceeded !== undefined;
+      return pass.exceeded;
+    };
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
     // A stream in either direction can take as long as the client needs. The upstream's silence is limited elsewhere.
@@ -198,14 +219,15 @@ export function createUpstream(
         const response = await streamed(request, path, stop);
         pass.stream(request.owner ?? NO_OWNER);
         response.body.onEnd(done);
-        return response;
+        return { ...response, exceeded: exceeded() };
       }
       // A transparent body may take any amount of time while bytes keep arriving; silence is limited elsewhere.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();
       else continueAsStream(request, response.body, pass, done);
-      return response;
+      return { ...response, exceeded: exceeded() };
     } catch (error) {
+      exceeded();
       done(error instanceof UpstreamFailure ? error : new UpstreamFailure('aborted'));
       throw error;
     } finally {
@@ -236,7 +258,7 @@ export function createUpstream(
         gate.enter(() => request.signal),
       );
     },
-    stats: () => ({ ...gate.stats(), openConnections: connections.open() }),
+    stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded }),
     history: () => gate.history(),
     async close(graceMs = 10_000) {
       const { promise: grace, resolve } = Promise.withResolvers<void>();

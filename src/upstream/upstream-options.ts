@@ -83,6 +83,30 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   ],
 };
 
+// Longer than any client waits. Node's timers allow at most 24 days.
+const DAY_MS = 86_400_000;
+const ENDLESS = 1_000_000_000;
+// Each stream buffers at most 64 KiB, so these streams take at most 256 MiB.
+const MAX_STREAMS = 4096;
+
+/**
+ * Returns options whose timeouts, queue and circuit never affect a request. Only the limits on memory remain: the size of
+ * a response, and a large number of streams.
+ */
+export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
+  return {
+    ...options,
+    connectTimeoutMs: DAY_MS,
+    headersTimeoutMs: DAY_MS,
+    bodyTimeoutMs: DAY_MS,
+    totalTimeoutMs: DAY_MS,
+    clientTimeoutMs: DAY_MS,
+    concurrency: ENDLESS,
+    streams: { total: MAX_STREAMS, perCaller: MAX_STREAMS, perAddress: MAX_STREAMS },
+    circuit: { ...options.circuit, failures: ENDLESS },
+  };
+}
+
 const timeoutMs = { type: 'integer', minimum: 1, maximum: 600_000 } as const;
 
 const streamCount = { type: 'integer', minimum: 1, maximum: 10_000 } as const;

@@ -190,6 +190,7 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errors: mode.errors,
     errorsFor: () => mode.errors,
     embedded: false,
+    isWalk: true,
     // These files belong to the running gateway. A walk does not change them, and promotions do not affect it.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },

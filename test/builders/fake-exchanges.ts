@@ -11,7 +11,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
       sent.push(request);
       return answer(request);
     },
-    stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0 }),
+    stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0, limitsExceeded: 0 }),
     history: () => ({ lastFailure: undefined, changes: [] }),
     close: () => Promise.resolve(),
   };

@@ -23,7 +23,7 @@ import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
-import { endedEarly, recordFailure } from '../upstream-violation.ts';
+import { endedEarly, recordExceeded, recordFailure } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -64,6 +64,7 @@ export function forward(services: ForwardServices): StagePlanner {
           attempts,
           requestId: shared?.requestId,
         };
+        recordExceeded(exchange.trace, response.exceeded);
         if (status >= 400) await readFailure(planned, exchange, response, services);
         if (!Buffer.isBuffer(response.body))
           response.body.onEnd((failure) => failure && endedEarly(exchange.trace, failure));

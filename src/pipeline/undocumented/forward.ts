@@ -7,7 +7,7 @@ import { passthroughHeaders, transparentHeaders } from '../../upstream/request-h
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
-import { endedEarly, recordFailure, recordServerError } from '../upstream-violation.ts';
+import { endedEarly, recordExceeded, recordFailure, recordServerError } from '../upstream-violation.ts';
 
 /** Services for forwarding requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
@@ -31,7 +31,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
     const { authorization } = principal;
     const signal = clientGone?.();
     try {
-      const { status, reason, headers, body, attempts } = await upstream.exchange({
+      const { status, reason, headers, body, attempts, exceeded } = await upstream.exchange({
         method: arrival.method,
         target: arrival.target,
         headers: transparent
@@ -43,6 +43,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         ...(signal === undefined ? {} : { signal }),
       });
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
+      recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
