@@ -30,8 +30,8 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
 };
 
 /** Records a request that the upstream answered, but that would have been refused outside `observe` mode. */
-export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit | undefined): void {
-  if (limit !== undefined) trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
+export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
+  trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
 /** Records a response whose body was truncated. The request has failed, whatever the status is. */

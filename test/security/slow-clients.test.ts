@@ -107,7 +107,6 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     await expect.poll(() => streams(gateway)).toBe(2);
     await expectOthersServed(gateway);
   });
-
 });
 
 // In observe mode, these limits are only counted, because Portico must not change how a server behaves.

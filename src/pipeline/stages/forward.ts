@@ -64,7 +64,7 @@ export function forward(services: ForwardServices): StagePlanner {
           attempts,
           requestId: shared?.requestId,
         };
-        recordExceeded(exchange.trace, response.exceeded);
+        if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
         if (status >= 400) await readFailure(planned, exchange, response, services);
         if (!Buffer.isBuffer(response.body))
           response.body.onEnd((failure) => failure && endedEarly(exchange.trace, failure));

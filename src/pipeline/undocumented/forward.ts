@@ -43,7 +43,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         ...(signal === undefined ? {} : { signal }),
       });
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
-      recordExceeded(trace, exceeded);
+      if (exceeded !== undefined) recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
