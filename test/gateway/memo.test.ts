@@ -386,8 +386,14 @@ describe.each([
     const plain = (text: string) => text.replaceAll(id, 'ID').replaceAll(host, 'UPSTREAM');
     const packed = heard.fields['content-encoding'] === 'gzip';
     const lines = gateway.log.slice(marked).map((line) => {
-      const data = JSON.parse(line) as { time: string; traceId: string; upstream?: { requestId?: string } };
+      const data = JSON.parse(line) as {
+        time: string;
+        traceId: string;
+        spanId: string;
+        upstream?: { requestId?: string };
+      };
       data.time = '';
+      data.spanId = '';
       if (data.traceId !== TRACE.slice(3, 35)) data.traceId = '';
       delete data.upstream?.requestId;
       return data;
