@@ -15,6 +15,23 @@ const listCount: SemanticRule = {
   },
 };
 
+/**
+ * The page in a response is not past the response's own `pageCount`. The rule does not apply to empty lists and to first
+ * pages. If the client requested that page, the check of the page bounds reports it instead (rules, 5).
+ */
+const pageWithinCount: SemanticRule = {
+  name: 'page-within-count',
+  reads: [],
+  excerpt: () => ['/page', '/pageCount', '/totalCount'],
+  check: (json, { paging }, { page: requested }) => {
+    const { page, pageCount, totalCount } = toObject(json) ?? {};
+    if (typeof page !== 'number' || typeof pageCount !== 'number' || totalCount === 0) return [];
+    const firstPage = paging?.firstPage ?? 1;
+    if (page <= Math.max(pageCount, firstPage) || page === (requested ?? firstPage)) return [];
+    return [{ at: '/page', message: 'page must not exceed pageCount' }];
+  },
+};
+
 /** A comment has recipients only if its visibility is `recipients`. */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
@@ -77,20 +94,20 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/** The response to removing a favorite contains the canceled `favorited` action. */
+/** The response to removing a favorite contains the canceled `favorited` action of the requested node. */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
-  excerpt: () => ['/result/favoriteAction/canceled', '/result/favoriteAction/verb'],
-  check: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
+  excerpt: () => excerptOfResult('favoriteAction'),
+  check: (json, _, parameters) => canceledResult(json, 'favoriteAction', 'favorited', parameters),
 };
 
-/** The response to removing the wiki mark contains the canceled `wikified` action. */
+/** The response to removing the wiki mark contains the canceled `wikified` action of the requested node. */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
-  excerpt: () => ['/result/wikifyAction/canceled', '/result/wikifyAction/verb'],
-  check: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
+  excerpt: () => excerptOfResult('wikifyAction'),
+  check: (json, _, parameters) => canceledResult(json, 'wikifyAction', 'wikified', parameters),
 };
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -134,19 +151,22 @@ const newestFirst: SemanticRule = {
   },
 };
 
-/** The article list contains only articles, whose type is `kbentry`. */
-const onlyKbentry: SemanticRule = {
-  name: 'only-kbentry',
-  reads: ['type'],
-  excerpt: (item) => [`${item}/type`],
-  check: (json, operation) =>
-    itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => value['type'] !== 'kbentry')
-      .map(({ at }) => ({ at: `${at}/type`, message: 'type must be kbentry in the article list' })),
-};
+/** Creates a rule that every item of an operation has one of the given types. */
+function onlyTypes(name: string, ...types: readonly string[]): SemanticRule {
+  return {
+    name,
+    reads: ['type'],
+    excerpt: (item) => [`${item}/type`],
+    check: (json, operation) =>
+      itemsOf(operation.itemsAt, json)
+        .filter(({ value: { type } }) => type !== undefined && !types.includes(String(type)))
+        .map(({ at }) => ({ at: `${at}/type`, message: `type must be ${types.join(' or ')} here` })),
+  };
+}
 
 const RULES: readonly SemanticRule[] = [
   listCount,
+  pageWithinCount,
   recipientsVisibility,
   executionsWhenFinished,
   canceledFields,
@@ -155,7 +175,11 @@ const RULES: readonly SemanticRule[] = [
   unwikifyResult,
   actionPageSize,
   newestFirst,
-  onlyKbentry,
+  // The type of an article is `kbentry`.
+  onlyTypes('only-kbentry', 'kbentry'),
+  onlyTypes('only-ideas', 'idea'),
+  // The comments on an idea have a type of their own.
+  onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
 
 /** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
@@ -269,14 +293,25 @@ function actionsOf(json: unknown): Item[] {
   return [...itemsOf('actions', json), ...single];
 }
 
-/** Checks the response of operation 11 or 12. The action in it must be canceled and have the expected verb. */
-function canceledResult(json: unknown, member: string, verb: string): Finding[] {
+const excerptOfResult = (member: string) =>
+  ['canceled', 'verb', 'node/id'].map((field) => `/result/${member}/${field}`);
+
+/**
+ * Checks the response of operation 11 or 12. The action in it must be canceled, have the expected verb, and concern the
+ * requested node.
+ */
+function canceledResult(json: unknown, member: string, verb: string, { path }: ParameterValues): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
   if (!action) return [];
   const at = `/result/${member}`;
   const findings: Finding[] = [];
   if (action['canceled'] !== true) findings.push({ at: `${at}/canceled`, message: `${member} must be canceled` });
   if (action['verb'] !== verb) findings.push({ at: `${at}/verb`, message: `${member} must have the verb ${verb}` });
+  const { nodeId = '' } = path;
+  const id = toObject(action['node'])?.['id'];
+  // Numbers above 2^53 in the body are rounded in the same way as `nodeId`.
+  if (typeof id === 'number' && /^\d+$/.test(nodeId) && id !== Number(nodeId))
+    findings.push({ at: `${at}/node/id`, message: `${member} must concern the requested node` });
   return findings;
 }
 

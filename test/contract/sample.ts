@@ -39,15 +39,18 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
   return copy;
 }
 
-/** Returns the contract's verdict on a response. By default, this is a JSON response with status 200. */
+/**
+ * Returns the contract's verdict on a response. By default, this is a JSON response with status 200, and all ids in the
+ * request are the id of the node in the examples.
+ */
 export function judge(
   id: string,
   json: unknown,
-  more: { query?: string; status?: number; mediaType?: string | undefined; isEmpty?: boolean } = {},
+  more: { query?: string; ids?: string; status?: number; mediaType?: string | undefined; isEmpty?: boolean } = {},
 ): ResponseFindings {
   const one = operation(id);
   const names = one.parameters.filter((parameter) => parameter.location === 'path').map((parameter) => parameter.name);
-  const rawParameters = Object.fromEntries(names.map((name) => [name, '1']));
+  const rawParameters = Object.fromEntries(names.map((name) => [name, more.ids ?? '118']));
   const { values } = contract.decodeParameters(one, { rawParameters }, more.query);
   const mediaType = 'mediaType' in more ? more.mediaType : 'application/json';
   return contract.checkResponse(one, values, {

@@ -39,6 +39,14 @@ const CASES: readonly Case[] = [
     broken: bent(example('followRelations'), 'listCount', 7),
     at: '/listCount',
   },
+  ...['listQuestions:questions', 'listIdeas:ideas', 'listGroupUsers:groupUsers', 'listTopicFollowers:followers']
+    .concat('listArticles:articles', 'listNodeFollowers:followers', 'listExpertise:expertise')
+    .concat('listAnswerComments:answerComments')
+    .map((pair) => {
+      const [operation = '', sample = ''] = pair.split(':');
+      const broken = bent(example(sample), 'page', 2);
+      return { rule: 'page-within-count', operation, sample: example(sample), broken, at: '/page' };
+    }),
   {
     rule: 'recipients-visibility',
     operation: 'getComment',
@@ -121,6 +129,13 @@ const CASES: readonly Case[] = [
     at: '/result/favoriteAction/canceled',
   },
   {
+    rule: 'unfavorite-result',
+    operation: 'unmarkFavorite',
+    sample: example('unfavorite'),
+    broken: bent(example('unfavorite'), 'result.favoriteAction.node.id', 119),
+    at: '/result/favoriteAction/node/id',
+  },
+  {
     rule: 'unwikify-result',
     operation: 'cancelWiki',
     sample: example('unwikify'),
@@ -133,6 +148,13 @@ const CASES: readonly Case[] = [
     sample: example('unwikify'),
     broken: bent(example('unwikify'), 'result.wikifyAction.canceled', false),
     at: '/result/wikifyAction/canceled',
+  },
+  {
+    rule: 'unwikify-result',
+    operation: 'cancelWiki',
+    sample: example('unwikify'),
+    broken: bent(example('unwikify'), 'result.wikifyAction.node.id', 119),
+    at: '/result/wikifyAction/node/id',
   },
   {
     rule: 'action-page-size',
@@ -165,6 +187,36 @@ const CASES: readonly Case[] = [
     broken: bent(example('articles'), 'list.0.type', 'question'),
     at: '/list/0/type',
     blind: 'exclude=type',
+  },
+  {
+    rule: 'only-ideas',
+    operation: 'listIdeas',
+    sample: example('ideas'),
+    broken: bent(example('ideas'), 'list.0.type', 'question'),
+    at: '/list/0/type',
+    blind: 'exclude=type',
+  },
+  {
+    rule: 'only-comments',
+    operation: 'getComment',
+    sample: bent(example('comment'), 'type', 'ideacomment'),
+    broken: bent(example('comment'), 'type', 'answer'),
+    at: '/type',
+    blind: 'exclude=type',
+  },
+  {
+    rule: 'only-comments',
+    operation: 'listNodeComments',
+    sample: example('nodeComments'),
+    broken: bent(example('nodeComments'), '1.type', 'question'),
+    at: '/1/type',
+  },
+  {
+    rule: 'only-comments',
+    operation: 'listAnswerComments',
+    sample: example('answerComments'),
+    broken: bent(example('answerComments'), 'list.0.type', 'kbentry'),
+    at: '/list/0/type',
   },
 ];
 
@@ -218,6 +270,29 @@ describe('semantic rules', () => {
     expect(judge('listArticles', page, { query: 'includeOnly=id' }).verdict).toBe('valid');
     const typed = { ...example('articles'), list: [{ type: 'question' }] };
     expect(found(judge('listArticles', typed, { query: 'includeOnly=type' }))).toEqual(['only-kbentry /list/0/type']);
+  });
+
+  it.each([
+    ['a requested page, which violates the page bounds', 'listQuestions', 'page=4', { page: 4, pageCount: 2 }],
+    ['an empty list', 'listQuestions', '', { page: 3, pageCount: 0, totalCount: 0, list: [], listCount: 0 }],
+    ['the first page', 'listQuestions', '', { page: 1, pageCount: 0 }],
+    ['the second of two pages that are counted from 0', 'listTopicFollowers', '', { page: 1, pageCount: 2 }],
+  ])('do not report %s as past the page count', (_, id, query, more) => {
+    const sample = id === 'listQuestions' ? 'questions' : 'followers';
+    expect(judge(id, { ...example(sample), ...more }, { query }).verdict).toBe('valid');
+  });
+
+  it('report a page past the page count that the client did not request', () => {
+    const page = { ...example('questions'), page: 4, pageCount: 2 };
+    expect(found(judge('listQuestions', page, { query: 'page=2' }))).toEqual(['page-within-count /page']);
+  });
+
+  it('compare a node above 2^53 with the same rounding as the body', () => {
+    const node = '9007199254740993';
+    const result = bent(example('unfavorite'), 'result.favoriteAction.node.id', Number(node));
+    expect(judge('unmarkFavorite', result, { ids: node }).verdict).toBe('valid');
+    expect(judge('unmarkFavorite', result, { ids: '5' }).verdict).toBe('violations');
+    expect(judge('unmarkFavorite', example('unfavorite'), { ids: 'abc' }).verdict).toBe('valid');
   });
 
   it('compare a space above 2^53 with the same rounding as the body', () => {

@@ -132,15 +132,18 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
 /** The descriptions of the semantic rules, by rule name. The same table is in docs/contract.md. */
 const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the number of items in `list`.',
+  'page-within-count': '`page` is at most `pageCount`, unless the list is empty or it is the first page.',
   'recipients-visibility': '`recipients` is present only with the visibility `recipients`.',
   'executions-when-finished': '`executions` is present if and only if the job is `FINISHED`.',
   'canceled-fields': 'A canceled action has `canceledByUser` and `canceledDate`.',
   'space-filter': "With `spaceId`, every item's `containerIds` contains that id.",
-  'unfavorite-result': 'The action is canceled and its verb is `favorited`.',
-  'unwikify-result': 'The action is canceled and its verb is `wikified`.',
+  'unfavorite-result': 'The action is canceled, its verb is `favorited`, and its node is the requested one.',
+  'unwikify-result': 'The action is canceled, its verb is `wikified`, and its node is the requested one.',
   'action-page-size': 'There are at most 20 actions if no `pageSize` was requested.',
   'newest-first': 'The newest action comes first if no `sort` was requested.',
   'only-kbentry': 'Every item is a `kbentry`.',
+  'only-ideas': 'Every item is an `idea`.',
+  'only-comments': 'Every item is a `comment` or an `ideacomment`.',
   'gdpr-csv': 'The body contains CSV with the allowed columns and at least one filled cell in each row.',
   'comment-visibility': 'Visibility and recipients match each other, the parent comment, and the caller’s permissions.',
 };
