@@ -34,6 +34,7 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
   if (texts?.every((text) => /^-?\d+$/.test(text)) !== true) return NONE;
+  if (texts.some((text) => /^-0*[1-9]/.test(text))) return [pageRefusal(name, `${name} must not be negative`)];
   return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
 }
 

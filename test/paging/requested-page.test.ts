@@ -51,6 +51,11 @@ describe('the requested page of a target', () => {
     expect(unreadable[0]?.detail.name).toBe(name);
   });
 
+  it('is refused as negative if it is negative', () => {
+    expect(toRequestedPage(sent('page', '-1'), '/a.json').unreadable[0]?.message).toBe('page must not be negative');
+    expect(toRequestedPage(sent('page', '-0'), '/a.json').unreadable[0]?.message).toContain('cannot be checked');
+  });
+
   it.each([
     ['page', ['first']],
     ['page', ['1.5']],

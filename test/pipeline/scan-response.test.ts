@@ -6,7 +6,7 @@ import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import { createScanResponse, excerptOf } from '../../src/pipeline/scan-response.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
-import { exampleOf } from '../builders/contract-examples.ts';
+import { type Example, exampleOf } from '../builders/contract-examples.ts';
 import { plannedWith } from '../builders/exchange.ts';
 
 const contract = loadContract(CONTRACT_DEFAULTS);
@@ -19,9 +19,11 @@ function operationOf(id: string) {
 }
 
 function valuesFor(id: string, query: string) {
-  const rawParameters = { nodeId: '1', commentId: '1' };
+  const rawParameters = { nodeId: '118', commentId: '1' };
   return contract.decodeParameters(operationOf(id), { rawParameters }, query).values;
 }
+
+const nodeOf = (result: Example, member: string) => (result[member] as Example)['node'] as Example;
 
 /** Scans a body as an operation's response to a request with this query. */
 function scanned(id: string, body: unknown, { query = '', status = 200, mediaType = 'application/json' } = {}) {
@@ -58,6 +60,20 @@ describe('the scan of a response', () => {
     const expected = contract.checkResponse(operationOf('listQuestions'), values, answer);
     expect(expected.reported.map(({ at }) => at)).toEqual(['/total', '/list/1/votes', '/list/1/author/?']);
     expect(found).toMatchObject({ findings: expected });
+  });
+
+  it.each([
+    ['listQuestions', 'a page past its count', (page: Example) => (page['page'] = 9)],
+    ['listIdeas', 'an item of another type', ({ list: [item] }: Example) => (item['type'] = 'question')],
+    ['listAnswerComments', 'an item of another type', ({ list: [item] }: Example) => (item['type'] = 'question')],
+    ['getComment', 'another type', (comment: Example) => (comment['type'] = 'answer')],
+    ['unmarkFavorite', 'another node', ({ result }: Example) => (nodeOf(result, 'favoriteAction')['id'] = 119)],
+    ['cancelWiki', 'another node', ({ result }: Example) => (nodeOf(result, 'wikifyAction')['id'] = 119)],
+  ])('looks closer at a response of %s with %s, which breaks a semantic rule', (id, _, change) => {
+    const body = exampleOf(id);
+    expect(scanned(id, body)).toMatchObject({ findings: { verdict: 'valid' } });
+    change(body);
+    expect(scanned(id, body)).toBe('closer');
   });
 
   it('reports unmet expectations as the check of the parsed body does, without looking closer', () => {

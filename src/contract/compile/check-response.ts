@@ -5,7 +5,7 @@ import { plainName } from '../../privacy/client-text.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { Departure } from '../explain/expectations.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
-import { itemsOf, type ParameterValues, toObject } from '../values.ts';
+import { itemPlace, itemsOf, type ParameterValues, toObject } from '../values.ts';
 import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
@@ -118,9 +118,34 @@ function beyondSchema(
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
     // Undocumented fields have already been reported.
-    .filter((at) => !unknown.has(anyIndex(at)))
-    .map((at) => responseViolation('not-allowed', 'body', at, 'includeOnly', `${at} was not requested`));
-  return [...beyond, ...meaning];
+    .filter((at) => !unknown.has(anyIndex(at)));
+  return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
+}
+
+/** The maximum number of fields that the message about an ignored projection names. */
+const MAX_NAMED = 3;
+
+/**
+ * Returns one violation for all fields that the request did not ask for, because they have one cause: the server ignores
+ * the projection. If there is only one such field, the violation is at the field.
+ */
+function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
+  const [first, second] = beyond;
+  if (first === undefined) return [];
+  if (second === undefined) return [notRequested(first, `${first} was not requested`)];
+  const item = itemIn(first, itemsAt);
+  const names = beyond.slice(0, MAX_NAMED).map((at) => at.slice(itemIn(at, itemsAt).length + 1));
+  const message = `${item || 'the body'} has fields that were not requested, such as ${names.join(', ')}`;
+  return [notRequested(item, message)];
+}
+
+const notRequested = (at: string, message: string) =>
+  responseViolation('not-allowed', 'body', at, 'includeOnly', message);
+
+/** Returns the pointer to the item that contains a field. */
+function itemIn(at: string, itemsAt: ItemsAt): string {
+  const depth = itemPlace(itemsAt).split('/').length;
+  return at.split('/', depth).join('/');
 }
 
 const withFound = (violation: Violation, found: string | undefined): Violation =>

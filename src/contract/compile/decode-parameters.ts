@@ -70,7 +70,8 @@ export function compileDecoder(
       if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
       else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names, unknowns === violations));
     }
-    if (textInPath || Object.keys(typed.query).length > 0) {
+    const isNegative = Object.values(typed.path).some((value) => typeof value === 'number' && value < 0);
+    if (textInPath || isNegative || Object.keys(typed.query).length > 0) {
       const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
       for (const found of checkBounds(typed).map(toNamed)) {
         if (found.location === 'query') delete typed.query[found.at];
@@ -206,22 +207,18 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
-  if (!parameter.wide) {
-    if (/^[0-9]{1,9}$/.test(text)) return { value: Number(text) };
-    return { category: 'type', keyword: 'type', must: 'must be a whole number of one to nine digits' };
-  }
-  if (!/^[0-9]{1,19}$/.test(text)) {
-    const category = /^[0-9]+$/.test(text) ? 'bounds' : 'type';
-    return {
-      category,
-      keyword: category === 'type' ? 'type' : 'maximum',
-      must: 'must be a whole number within 64 bits',
-    };
-  }
+  // The schema reports a negative number with its own minimum.
+  if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
+  const must = parameter.wide
+    ? 'must be a whole number within 64 bits'
+    : 'must be a whole number of one to nine digits';
+  if (!/^(?:[0-9]+|-0*[1-9][0-9]*)$/.test(text)) return { category: 'type', keyword: 'type', must };
+  const tooLarge = { category: 'bounds', keyword: 'maximum', must } as const;
+  if (!parameter.wide) return /^[0-9]{1,9}$/.test(text) ? { value: Number(text) } : tooLarge;
+  if (!/^[0-9]{1,19}$/.test(text)) return tooLarge;
   // Values above 2^53 are rounded. This is harmless, because the schema only compares the number with bounds, and the
   // original text is forwarded.
-  if (BigInt(text) <= MAX_INT64) return { value: Number(text) };
-  return { category: 'bounds', keyword: 'maximum', must: 'must be a whole number within 64 bits' };
+  return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
 /** A decoded `name=value` pair of a query. A part with invalid percent-encoding is undefined. */

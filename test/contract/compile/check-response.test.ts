@@ -110,9 +110,19 @@ describe('checking a response', () => {
       const query = 'includeOnly=author.username,topics.name';
       expect(judge('listQuestions', projected([item]), { query }).verdict).toBe('valid');
       const more = { ...item, author: { username: 'pz03', id: 18 }, topics: [{ name: 'build', usedCount: 1 }] };
-      expect(found(judge('listQuestions', projected([more]), { query }))).toEqual([
-        'includeOnly /list/0/author/id',
-        'includeOnly /list/0/topics/0/usedCount',
+      expect(judge('listQuestions', projected([more]), { query }).violations).toMatchObject([
+        { keyword: 'includeOnly', at: '/list/0', message: expect.stringContaining('author/id, topics/0/usedCount') },
+      ]);
+    });
+
+    it.each([
+      ['listQuestions', 'questions', '/list/0', '/list/0 has fields that were not requested, such as type, '],
+      ['getComment', 'comment', '', 'the body has fields that were not requested, such as type, '],
+      ['listActions', 'actions', '/actions/0', '/actions/0 has fields that were not requested, such as ip, '],
+    ])('reports one violation if the server ignores the projection: %s', (id, sample, at, message) => {
+      const { violations } = judge(id, example(sample), { query: 'includeOnly=id' });
+      expect(violations).toMatchObject([
+        { category: 'not-allowed', keyword: 'includeOnly', at, message: expect.stringContaining(message) },
       ]);
     });
 

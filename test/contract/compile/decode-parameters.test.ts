@@ -54,13 +54,33 @@ describe('decoding parameters (rules, 4)', () => {
     expect(values.projection?.includeOnly).toEqual(['id', 'author.username']);
   });
 
-  it.each(['-1', '+1', '0x10', '1e1', '1.0', ' 7', '7 ', 'true', '', 'x', '1234567890', '１', '%2B1'])(
+  it.each(['-0', '+1', '0x10', '1e1', '1.0', ' 7', '7 ', 'true', '', 'x', '１', '%2B1'])(
     'refuses page=%s, which some parsers accept as a number',
     (text) => {
       expect(refused('listQuestions', `page=${text}`)).toEqual(['type query page']);
       expect(decode('listQuestions', `page=${text}`).values.page).toBeUndefined();
     },
   );
+
+  it.each([
+    ['listQuestions', 'page=-1', {}, 'minimum query page', 'page must be >= 0'],
+    ['listQuestions', 'page=-007', {}, 'minimum query page', 'page must be >= 0'],
+    ['listQuestions', 'pageSize=-5', {}, 'minimum query pageSize', 'pageSize must be >= 1'],
+    ['listQuestions', 'spaceId=-5', {}, 'minimum query spaceId', 'spaceId must be >= 0'],
+    ['getComment', '', { commentId: '-1' }, 'minimum path commentId', 'commentId must be >= 0'],
+    ['listQuestions', 'page=1234567890', {}, 'maximum query page', 'page must be a whole number of one to nine digits'],
+    [
+      'getComment',
+      '',
+      { commentId: `-${'9'.repeat(30)}` },
+      'maximum path commentId',
+      'commentId must be a whole number within 64 bits',
+    ],
+  ])('reports a number outside its bounds as such: %s %s %j', (id, query, path, short, message) => {
+    expect(refused(id, query, path)).toEqual([short]);
+    expect(decode(id, query, path).violations).toMatchObject([{ category: 'bounds', message }]);
+    expect(decode(id, query, path).values).toMatchObject({ page: undefined, pageSize: undefined, spaceId: undefined });
+  });
 
   it('checks the bounds of the generated schema', () => {
     expect(refused('listQuestions', 'pageSize=0')).toEqual(['minimum query pageSize']);
@@ -111,7 +131,7 @@ describe('decoding parameters (rules, 4)', () => {
     },
   );
 
-  it.each(['abc', '7a', '-1'])('refuses the group %s', (groupId) => {
+  it.each(['abc', '7a', '-0'])('refuses the group %s', (groupId) => {
     expect(refused('listGroupUsers', '', { groupId })).toEqual(['type path groupId']);
   });
 
