@@ -159,7 +159,7 @@ function onlyTypes(name: string, ...types: readonly string[]): SemanticRule {
     excerpt: (item) => [`${item}/type`],
     check: (json, operation) =>
       itemsOf(operation.itemsAt, json)
-        .filter(({ value: { type } }) => type !== undefined && !types.includes(String(type)))
+        .filter(({ value: { type } }) => type !== undefined && !types.some((known) => known === type))
         .map(({ at }) => ({ at: `${at}/type`, message: `type must be ${types.join(' or ')} here` })),
   };
 }

@@ -275,7 +275,7 @@ describe('semantic rules', () => {
   it.each([
     ['a requested page, which violates the page bounds', 'listQuestions', 'page=4', { page: 4, pageCount: 2 }],
     ['an empty list', 'listQuestions', '', { page: 3, pageCount: 0, totalCount: 0, list: [], listCount: 0 }],
-    ['the first page', 'listQuestions', '', { page: 1, pageCount: 0 }],
+    ['the first page', 'listQuestions', 'page=2', { page: 1, pageCount: 0 }],
     ['the second of two pages that are counted from 0', 'listTopicFollowers', '', { page: 1, pageCount: 2 }],
   ])('do not report %s as past the page count', (_, id, query, more) => {
     const sample = id === 'listQuestions' ? 'questions' : 'followers';
