@@ -42,11 +42,12 @@ const OWN = [
   'pages/violations.js',
   'reference/reference.css',
   'reference/main.js',
-  'reference/curl.js',
+  'reference/code.js',
   'reference/filter.js',
   'reference/operation.js',
   'reference/prose.js',
   'reference/sample.js',
+  'reference/schema-values.js',
   'reference/schema.js',
   'reference/try.js',
 ];

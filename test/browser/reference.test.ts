@@ -59,15 +59,26 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         'View the questions list',
         'pageSize',
         'at least 1',
-        'observed',
-        'list-count',
-        'cached if the cache is enabled',
+        'seen on the server',
+        '`listCount` is the number of items in `list`.'.replaceAll('`', ''),
+        'used if the cache is enabled',
       ])
         expect(text).toContain(part);
       const upload = operation(page, 'uploadGdprFile');
       await upload.getByText('None of the users exist').click();
       expect(await upload.innerText()).toContain('The provided file does not have a valid user.');
-      expect(await upload.innerText()).toContain('x-pii identifiers');
+      expect(await upload.innerText()).toContain('personal data: identifiers');
+    });
+  });
+
+  it('has a form that can be sent as it is, for every operation, and no words that only its authors know', async () => {
+    await visit('reference', async (page) => {
+      await ready(page);
+      const empty = `[...document.querySelectorAll('.try :is(input:required, textarea)')].filter(({ value }) => value === '').length`;
+      expect(await page.evaluate(empty)).toBe(0);
+      await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))");
+      const text = await page.locator('main').innerText();
+      expect(text.match(/\bx-[a-z-]+|provenance|\brow \d+|list-count|\bpii\b/gi)).toBeNull();
     });
   });
 
@@ -82,8 +93,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         .getByLabel(/^Example/)
         .first()
         .waitFor();
-      expect(await comment.getByText('x-pii').count()).toBeGreaterThan(0);
-      expect(await comment.getByText('private', { exact: true }).count()).toBeGreaterThan(0);
+      expect(await comment.getByText('personal data').count()).toBeGreaterThan(0);
+      expect(await comment.getByText('visible to some callers only').count()).toBeGreaterThan(0);
     });
   });
 
@@ -112,8 +123,12 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       const article = operation(page, 'listQuestions');
       await article.getByLabel('pageSize', { exact: true }).fill('2');
       expect(await article.locator('.curl').innerText()).toBe(
-        `curl -u alice '${gateway().url}/services/v2/question.json?pageSize=2'`,
+        `curl -u alice '${gateway().url}/services/v2/question.json?page=1&pageSize=2'`,
       );
+      await article.getByLabel('The same request in').selectOption('fetch');
+      expect(await article.getByLabel('The request in fetch').innerText()).toContain('const response = await fetch(');
+      await article.getByLabel('The same request in').selectOption('Python');
+      expect(await article.getByLabel('The request in Python').innerText()).toContain('import requests');
       expect(await send(page, 'listQuestions')).toBe('200 OK');
       const body: unknown = JSON.parse(await article.getByLabel('Response body').innerText());
       expect(body).toMatchObject({ listCount: 2 });

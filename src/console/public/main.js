@@ -105,10 +105,12 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
     <span class="muted" id="updated"
       >${error === undefined ? (updatedAt === undefined ? 'Loading…' : `Updated ${time(updatedAt)}`) : 'Out of date'}</span
     >
-    <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
-      ${paused ? 'Paused' : 'Pause'}
-    </button>
-    ${data?.writable && html`<button type="button" onClick=${leave}>Sign out</button>`}
+    <span class="row actions">
+      <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
+        ${paused ? 'Paused' : 'Pause'}
+      </button>
+      ${data?.writable && html`<button type="button" onClick=${leave}>Sign out</button>`}
+    </span>
     ${problem !== '' && html`<span class="bad" role="alert">${problem}</span>`}
   </div>`;
 }

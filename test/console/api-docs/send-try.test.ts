@@ -8,11 +8,23 @@ interface Asked {
   readonly origin: string;
   readonly method: string;
   readonly target: string;
+  readonly user?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-const file = join(import.meta.dirname, '../../../src/console/public/reference/curl.js');
-const { curlLine } = (await import(pathToFileURL(file).href)) as { curlLine: (asked: Asked) => string };
+const file = join(import.meta.dirname, '../../../src/console/public/reference/code.js');
+type ToCode = (asked: Asked) => string;
+const { curlLine, CODE } = (await import(pathToFileURL(file).href)) as {
+  curlLine: ToCode;
+  CODE: Readonly<Record<'curl' | 'fetch' | 'Python', ToCode>>;
+};
+const { firstValues, firstBody } = (await import(
+  pathToFileURL(join(import.meta.dirname, '../../../src/console/public/reference/sample.js')).href
+)) as {
+  firstValues: (operation: object, schemas: object) => Record<string, string>;
+  firstBody: (operation: object, schemas: object) => string;
+};
 
 describe('trying a request', () => {
   const asked = { method: 'GET', target: '/services/v2/a.json', headers: {}, body: undefined };
@@ -185,6 +197,99 @@ describe('requests from the form', () => {
 
     it.each([undefined, null, [], 'text'])('is not %j', (given) => {
       expect(readTryRequest(given)).toMatchObject({ ok: false, field: 'method' });
+    });
+  });
+
+  describe('the code of a request', () => {
+    const example = {
+      origin: 'http://127.0.0.1:8080',
+      method: 'POST',
+      target: '/services/v2/x.json?a=1',
+      user: 'alice',
+      headers: { Accept: 'application/json' },
+      body: '{"text":"it\'s \\"quoted\\"\\n"}',
+    };
+    // The quotes and line breaks of a body must not end the string in the code.
+    const quoted = JSON.stringify(example.body);
+
+    it('is JavaScript that sends the request with fetch', async () => {
+      const sent: unknown[] = [];
+      const fetchFake = (...request: unknown[]) => {
+        sent.push(request);
+        return { status: 200, json: () => ({}) };
+      };
+      expect(CODE.fetch(example)).toContain(quoted);
+      // The code is a module, so it may use await.
+      const body = CODE.fetch(example).replace("'YOUR PASSWORD'", "'secret'");
+      // oxlint-disable-next-line typescript/no-implied-eval -- the code is the subject of the test
+      const run = new Function('fetch', 'console', `return (async () => { ${body} })();`) as (
+        ...given: unknown[]
+      ) => Promise<void>;
+      await run(fetchFake, { log: () => undefined });
+      expect(sent).toEqual([
+        [
+          'http://127.0.0.1:8080/services/v2/x.json?a=1',
+          {
+            method: 'POST',
+            headers: { Accept: 'application/json', Authorization: `Basic ${btoa('alice:secret')}` },
+            body: example.body,
+          },
+        ],
+      ]);
+    });
+
+    it('is Python that sends the request with requests', () => {
+      expect(CODE.Python(example)).toBe(
+        [
+          'from getpass import getpass',
+          '',
+          'import requests',
+          '',
+          'response = requests.request(',
+          '    "POST",',
+          '    "http://127.0.0.1:8080/services/v2/x.json?a=1",',
+          '    auth=("alice", getpass()),',
+          '    headers={"Accept": "application/json"},',
+          `    data=${quoted}.encode(),`,
+          ')',
+          'print(response.status_code, response.text)',
+        ].join('\n'),
+      );
+      expect(CODE.Python({ origin: 'http://h', method: 'GET', target: '/x.json' })).not.toMatch(
+        /getpass|data=|headers=/,
+      );
+    });
+  });
+
+  describe('the sample of an operation', () => {
+    const schemas = {
+      Id: { type: 'integer', minimum: 3 },
+      Input: {
+        type: 'object',
+        required: ['text', 'kind'],
+        properties: { text: { type: 'string' }, kind: { enum: ['a', 'b'] }, more: { type: 'string' } },
+      },
+    };
+
+    it('fills in path parameters and the first page, and leaves other parameters empty', () => {
+      const parameters = [
+        { name: 'nodeId', in: 'path', schema: { $ref: '#/components/schemas/Id' } },
+        { name: 'key', in: 'path', schema: { type: 'string' }, example: 'QA-1' },
+        { name: 'page', in: 'query', schema: {} },
+        { name: 'pageSize', in: 'query', schema: {} },
+        { name: 'sort', in: 'query', schema: {}, example: 'newest' },
+      ];
+      expect(firstValues({ parameters, paging: { firstPage: 0 } }, schemas)).toEqual({
+        'path:nodeId': '3',
+        'path:key': 'QA-1',
+        'query:page': '0',
+        'query:pageSize': '5',
+      });
+    });
+
+    it('has a body with the required fields if the contract has no example', () => {
+      const content = [{ schema: { $ref: '#/components/schemas/Input' }, examples: [] }];
+      expect(JSON.parse(firstBody({ requestBody: { content } }, schemas))).toEqual({ text: 'text', kind: 'a' });
     });
   });
 

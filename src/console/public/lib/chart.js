@@ -9,9 +9,10 @@ const MINUTES = [60, 120, 300, 600, 900, 1800];
 /**
  * A chart of values over time. While the pointer is over any chart, every chart shows its values at that time;
  * otherwise, it shows the latest values. A table below the chart shows all numbers. The entries of `series` have the form `{ label, color, dash?, value(point) }`.
- * `color` is the name of a custom property in the style sheet. `logarithmic` is for values of different magnitudes.
+ * `color` is the name of a custom property in the style sheet. `format` writes the labels of the axis, and `textFor` the
+ * values. `logarithmic` is for values of different magnitudes.
  */
-export function Chart({ title, points, from, to, series, summary, format, logarithmic = false }) {
+export function Chart({ title, points, from, to, series, summary, format, textFor = format, logarithmic = false }) {
   const place = useRef(/** @type {any} */ (null));
   const chart = useRef(/** @type {any} */ (undefined));
   const id = useId();
@@ -61,7 +62,7 @@ export function Chart({ title, points, from, to, series, summary, format, logari
       ${
         shown &&
         html`<span>${time(shown.at)}</span> ${series.map(
-            ({ label, value }) => html`<span key=${label}>${label} <b>${textOf(value(shown), format)}</b></span>`,
+            ({ label, value }) => html`<span key=${label}>${label} <b>${textOf(value(shown), textFor)}</b></span>`,
           )}`
       }
     </p>
@@ -82,7 +83,7 @@ export function Chart({ title, points, from, to, series, summary, format, logari
                 html`<tr key=${point.at}>
                   <th scope="row">${time(point.at)}</th>
                   ${series.map(
-                    ({ label, value }) => html`<td class="number" key=${label}>${textOf(value(point), format)}</td>`,
+                    ({ label, value }) => html`<td class="number" key=${label}>${textOf(value(point), textFor)}</td>`,
                   )}
                 </tr>`,
             )}

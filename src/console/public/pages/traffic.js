@@ -103,6 +103,7 @@ function Shown({ data, period, operation, minutes, all }) {
         from=${data.until - Number(minutes) * 60_000}
         to=${data.until}
         format=${latency}
+        textFor=${(value) => latency(value, data.bounds)}
         summary=${`p50 ${latency(own.p50, data.bounds)}, p99 ${latency(own.p99, data.bounds)}`}
         series=${[
           { label: 'p50', color: 'accent', value: (point) => point.p50 },

@@ -128,7 +128,7 @@ function Credential({ credential, onChange }) {
       />
     </label>`;
   return html`<section class="card" aria-labelledby="credential-title">
-    <h2 id="credential-title">Credential for trying requests</h2>
+    <h2 id="credential-title">Sign in to try requests</h2>
     <p class="muted">
       The credential is sent to the gateway with each request below. It is stored only in this page and discarded when
       you leave the page.

@@ -2,18 +2,18 @@ import { html } from '../lib/html.js';
 import { OperationLinks } from '../lib/operation-links.js';
 import { Prose, Provenance, Words } from './prose.js';
 import { pretty } from './sample.js';
-import { boundsText, nameOf, Schema, typeText } from './schema.js';
+import { Schema } from './schema.js';
+import { boundsText, nameOf, typeText } from './schema-values.js';
 import { TryForm } from './try.js';
 
 /** One operation in the API docs: its parameters, permissions and responses, and a form to try it. */
 export function Operation({ operation, contract, credential }) {
-  const { id, method, path, summary, description, row, since, provenance } = operation;
+  const { id, method, path, summary, description, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>
     <h3 id=${`${id}-title`} tabindex="-1"><a href=${`#${id}`}>${summary}</a></h3>
     <p class="row address"><span class="badge method">${method}</span><code>${contract.publicBasePath}${path}</code></p>
     <p class="row">
       <code>${id}</code><${Provenance} is=${provenance} />
-      ${row !== undefined && html`<span class="muted">row ${row}</span>`}
       ${since !== undefined && html`<span class="muted">since ${since}</span>`}
     </p>
     <${OperationLinks} operation=${id} without="API docs" home="./" />
@@ -51,27 +51,23 @@ export function Operation({ operation, contract, credential }) {
 function Facts({ operation }) {
   const { requires, requiresProvenance, needsCredential, cache, paging, purges, checks, unknownParameters } = operation;
   const facts = [
-    ['Permissions', html`${requires} <${Provenance} is=${requiresProvenance} />`],
+    ['Required permissions', html`${requires} <${Provenance} is=${requiresProvenance} />`],
     [
-      'Credential',
+      'Sign-in',
       needsCredential
         ? 'required, even if anonymous callers are allowed'
         : 'required unless anonymous callers are allowed',
     ],
     operation.needsFeature !== undefined && ['Required feature', operation.needsFeature],
-    [
-      'Checks',
-      Object.entries(checks)
-        .map(([name, level]) => `${name} ${level}`)
-        .join(', '),
-    ],
+    ['Refused if wrong', checksAt(checks, 'enforce')],
+    ['Only counted if wrong', checksAt(checks, 'report')],
     [
       'Unknown parameters',
-      unknownParameters === 'refuse' ? 'refused if the requests check is enforced' : 'counted, never refused',
+      unknownParameters === 'refuse' && checks.requests === 'enforce' ? 'refused' : 'counted, not refused',
     ],
     paging !== undefined && ['Pages', pagesText(paging)],
-    ['Cache', cacheText(cache)],
-    purges.length > 0 && ['A success purges', purges.join(', ')],
+    ['Stored responses', cacheText(cache)],
+    purges.length > 0 && ['After a success', `stored responses are removed: ${purges.join(', ')}`],
     [
       'Service account',
       operation.identityIndependent
@@ -92,14 +88,27 @@ function Facts({ operation }) {
   </dl>`;
 }
 
+const CHECK_WORDS = {
+  authentication: 'sign-in',
+  requests: 'request',
+  responses: 'response of the server',
+  permissions: 'permissions',
+  pageBounds: 'page and page size',
+};
+
+function checksAt(checks, wanted) {
+  const names = Object.entries(CHECK_WORDS).filter(([name]) => checks[name] === wanted);
+  return names.map(([, words]) => words).join(', ') || 'none';
+}
+
 function pagesText({ firstPage, observedPageSize, hasPageCount }) {
   const size = observedPageSize === undefined ? '' : `, ${observedPageSize} items by default`;
   return `starting at ${firstPage}${size}${hasPageCount ? '' : ', no pageCount in responses'}`;
 }
 
 function cacheText(cache) {
-  if (cache === undefined) return 'never cached';
-  return `${cache.byDefault ? 'cached if the cache is enabled' : 'cached only if enabled for this operation'}; tags ${cache.tags.join(', ')}`;
+  if (cache === undefined) return 'never';
+  return `${cache.byDefault ? 'used if the cache is enabled' : 'used only if enabled for this operation'}; removed with ${cache.tags.join(', ')}`;
 }
 
 function Parameters({ operation: { parameters, id }, schemas }) {
@@ -108,13 +117,13 @@ function Parameters({ operation: { parameters, id }, schemas }) {
       <p class="muted">None.</p>`;
   return html`<h4>Parameters</h4>
     <div class="scroll" tabindex="0" role="region" aria-label=${`Parameters of ${id}`}>
-      <table>
+      <table class="cards">
         <thead>
           <tr>
             <th scope="col">Name</th>
             <th scope="col">In</th>
             <th scope="col">Type and bounds</th>
-            <th scope="col">Provenance</th>
+            <th scope="col">Known from</th>
             <th scope="col">Description</th>
           </tr>
         </thead>
@@ -123,19 +132,19 @@ function Parameters({ operation: { parameters, id }, schemas }) {
             (one) =>
               html`<tr key=${`${one.in}:${one.name}`}>
                 <th scope="row"><code>${one.name}</code></th>
-                <td>${one.in}</td>
-                <td>
+                <td data-title="In">${one.in}</td>
+                <td data-title="Type">
                   ${typeText(one.schema, schemas)}
                   <small class="path">${boundsText(one.schema, schemas)}</small>
                 </td>
-                <td>
+                <td data-title="Known from">
                   <${Provenance} is=${one['x-provenance']} />
                   <${Provenance} is=${one['x-bounds-provenance']} of="bounds" />
                 </td>
-                <td>
+                <td data-title="Description">
                   <${Words} text=${one.description ?? ''} />
                   ${one['x-single'] === true && html` <span class="muted">Must not be repeated.</span>`}
-                  ${one['x-acceptance'] === 'report' && html` <span class="muted">Counted as undocumented, never refused.</span>`}
+                  ${one['x-acceptance'] === 'report' && html` <span class="muted">Not in the specification, but accepted.</span>`}
                   ${one.example !== undefined && html` <span class="muted">Example: <code>${String(one.example)}</code></span>`}
                 </td>
               </tr>`,
@@ -169,6 +178,6 @@ function Rules({ rules }) {
   if (rules.length === 0) return null;
   return html`<p class="muted">Rules in addition to the schema:</p>
     <ul>
-      ${rules.map(({ name, text }) => html`<li key=${name}><code>${name}</code>: <${Words} text=${text} /></li>`)}
+      ${rules.map(({ name, text }) => html`<li key=${name}><${Words} text=${text} /></li>`)}
     </ul>`;
 }

@@ -14,14 +14,14 @@ export function Prose({ text }) {
 }
 
 const KNOWN = {
-  observed: ['good', 'observed on the legacy server'],
-  inferred: ['warn', 'inferred, not observed'],
-  'not shown': ['bad', 'not shown in the specification'],
+  observed: ['good', 'seen on the server'],
+  inferred: ['warn', 'assumed, not seen'],
+  'not shown': ['bad', 'not in the specification'],
 };
 
 /** A badge that shows where a fact comes from. */
 export function Provenance({ is, of = '' }) {
   if (is === undefined) return null;
-  const [tone, title] = KNOWN[is] ?? ['', ''];
-  return html`<span class=${`badge ${tone}`} title=${title}>${of === '' ? '' : `${of}: `}${is}</span>`;
+  const [tone, words] = KNOWN[is] ?? ['', is];
+  return html`<span class=${`badge ${tone}`}>${of === '' ? '' : `${of}: `}${words}</span>`;
 }

@@ -1,16 +1,47 @@
-/** Returns the initial values of the form. Path parameters have example values, and query parameters are empty. */
-export function firstValues({ parameters }) {
+import { fieldsOf, resolved } from './schema-values.js';
+
+/** The page size of a sample, so that the response fits on the screen. */
+const PAGE_SIZE = 5;
+
+/**
+ * Returns the initial values of the form, with which the request can be sent. Path parameters have sample values, and
+ * lists begin with their first page. Other query parameters are empty.
+ */
+export function firstValues({ parameters, paging }, schemas) {
+  const pages = paging === undefined ? {} : { page: paging.firstPage, pageSize: PAGE_SIZE };
+  const values = parameters.map(({ in: where, name, example, schema }) => {
+    const value = where === 'path' ? (example ?? sampleOf(schema, schemas)) : pages[name];
+    return [`${where}:${name}`, value];
+  });
   return Object.fromEntries(
-    parameters
-      .filter(({ in: where }) => where === 'path')
-      .map(({ in: where, name, example }) => [`${where}:${name}`, example === undefined ? '' : String(example)]),
+    values.filter(([, value]) => value !== undefined).map(([key, value]) => [key, String(value)]),
   );
 }
 
-/** Returns the first example of the request body as text, or an empty string if there is none. */
-export function firstBody({ requestBody }) {
-  const value = requestBody?.content[0]?.examples[0]?.value;
-  return value === undefined ? '' : pretty(value);
+/**
+ * Returns the first example of the request body as text. Without an example, it contains the required fields. Returns
+ * an empty string if there is no body.
+ */
+export function firstBody({ requestBody }, schemas) {
+  const content = requestBody?.content[0];
+  if (content === undefined) return '';
+  return pretty(content.examples[0]?.value ?? sampleOf(content.schema, schemas));
+}
+
+/** Returns a value that fits a schema in simple cases. */
+function sampleOf(schema, schemas, depth = 0) {
+  const at = resolved(schema, schemas);
+  if (at.example !== undefined || at.const !== undefined) return at.example ?? at.const;
+  if (at.default !== undefined || at.enum !== undefined) return at.default ?? at.enum[0];
+  const option = (at.anyOf ?? at.oneOf ?? [])[0];
+  const type = [at.type].flat()[0];
+  if (type === undefined && option !== undefined && depth < 6) return sampleOf(option, schemas, depth + 1);
+  if (type === 'integer' || type === 'number') return at.minimum ?? 1;
+  if (type === 'boolean') return false;
+  if (type === 'array') return [];
+  if (type === 'string') return 'text';
+  const fields = fieldsOf(at, schemas).filter(({ required }) => required && depth < 6);
+  return Object.fromEntries(fields.map(({ name, schema: inner }) => [name, sampleOf(inner, schemas, depth + 1)]));
 }
 
 /** Formats a value as indented JSON. */

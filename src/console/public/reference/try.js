@@ -1,7 +1,7 @@
 import { post } from '../lib/api.js';
 import { count, plural } from '../lib/format.js';
 import { html, useId, useState } from '../lib/html.js';
-import { curlLine, targetOf } from './curl.js';
+import { CODE, targetOf } from './code.js';
 import { firstBody, firstValues, prettyBody } from './sample.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
@@ -9,8 +9,9 @@ const SAFE = new Set(['GET', 'HEAD']);
 /** A form for trying an operation. The admin listener forwards the request to the gateway's own public listener. */
 export function TryForm({ operation, contract, credential }) {
   const { method, parameters, requestBody } = operation;
-  const [values, setValues] = useState(() => firstValues(operation));
-  const [body, setBody] = useState(() => firstBody(operation));
+  const [values, setValues] = useState(() => firstValues(operation, contract.schemas));
+  const [body, setBody] = useState(() => firstBody(operation, contract.schemas));
+  const [language, setLanguage] = useState('curl');
   const [state, setState] = useState(/** @type {{ busy?: boolean, response?: any, error?: any }} */ ({}));
   const own = useId();
   const target = targetOf(operation, values);
@@ -18,7 +19,7 @@ export function TryForm({ operation, contract, credential }) {
   const allowed = contract.writable || SAFE.has(method);
   const headers = hasBody ? { 'Content-Type': 'application/json' } : {};
   const request = { method, target, headers: { Accept: 'application/json', ...headers }, ...(hasBody && { body }) };
-  const line = curlLine({
+  const code = CODE[language]({
     origin: contract.gatewayUrl,
     method,
     target: `${contract.publicBasePath}${target}`,
@@ -42,7 +43,7 @@ export function TryForm({ operation, contract, credential }) {
     <h4>Try it</h4>
     <form onSubmit=${send}>
       <div class="filters">
-        ${parameters.map(({ name, in: where }) => {
+        ${parameters.map(({ name, in: where, example }) => {
           const key = `${where}:${name}`;
           return html`<label key=${key} class="grow" for=${`${own}-${key}`}>
             <span>${name}${where === 'path' ? ' (path)' : ''}</span>
@@ -51,6 +52,7 @@ export function TryForm({ operation, contract, credential }) {
               name=${key}
               required=${where === 'path'}
               autocomplete="off"
+              placeholder=${example === undefined ? '' : String(example)}
               value=${values[key] ?? ''}
               onInput=${(event) => setValues({ ...values, [key]: event.currentTarget.value })}
             />
@@ -76,7 +78,13 @@ export function TryForm({ operation, contract, credential }) {
         ${!allowed && html`<span class="muted">${contract.readOnlyReason}</span>`}
       </p>
     </form>
-    <pre class="curl" tabindex="0" aria-label="The request as a curl command">${line}</pre>
+    <label>
+      <span>The same request in</span>
+      <select value=${language} onChange=${(event) => setLanguage(event.currentTarget.value)}>
+        ${Object.keys(CODE).map((name) => html`<option value=${name} key=${name}>${name}</option>`)}
+      </select>
+    </label>
+    <pre class="curl" tabindex="0" aria-label=${`The request in ${language}`}>${code}</pre>
     <div role="status">
       ${state.busy && html`<p class="muted">Waiting for the response…</p>`}
       ${state.error !== undefined && html`<p class="note bad">${state.error.message}</p>`}
