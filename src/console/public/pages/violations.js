@@ -132,7 +132,9 @@ function List({ data, query, now, steady, choose }) {
           sortedBy: 'first',
           cell: (row) =>
             html`${ageOf(row.firstSeenAt, now)}
-              <small class="path release">${row.history?.firstRelease ?? NONE}</small>`,
+              <small class="path release" title=${row.history?.firstRelease}
+                >${row.history?.firstRelease ?? NONE}</small
+              >`,
         },
         { title: 'Last', number: true, sortedBy: 'last', cell: (row) => ageOf(row.lastSeenAt, now) },
       ]}

@@ -67,7 +67,7 @@ function Facts({ operation }) {
     ],
     paging !== undefined && ['Pages', pagesText(paging)],
     ['Stored responses', cacheText(cache)],
-    purges.length > 0 && ['After a success', `stored responses are removed: ${purges.join(', ')}`],
+    purges.length > 0 && ['After a success', `stored responses with these tags are removed: ${purges.join(', ')}`],
     [
       'Service account',
       operation.identityIndependent
@@ -108,7 +108,7 @@ function pagesText({ firstPage, observedPageSize, hasPageCount }) {
 
 function cacheText(cache) {
   if (cache === undefined) return 'never';
-  return `${cache.byDefault ? 'used if the cache is enabled' : 'used only if enabled for this operation'}; removed with ${cache.tags.join(', ')}`;
+  return `${cache.byDefault ? 'used if the cache is enabled' : 'used only if enabled for this operation'}; tags ${cache.tags.join(', ')}`;
 }
 
 function Parameters({ operation: { parameters, id }, schemas }) {
