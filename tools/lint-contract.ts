@@ -1,31 +1,42 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createConfig, lint } from '@redocly/openapi-core';
+import { isCollection, parse, parseDocument, visit } from 'yaml';
 import { contractFolder } from '../src/contract/contract-files.ts';
 import { parseSource, readSource } from '../src/contract/document/document-source.ts';
+import { escapePointer } from '../src/lib/json-pointer.ts';
 import { StartFault } from '../src/model/fault.ts';
 
-const HELP = `usage: node tools/lint-contract.ts [--help]
+const HELP = `usage: node tools/lint-contract.ts [--folder FOLDER] [--help]
 
-Lints schemas/openapi.yaml with Redocly's recommended rules and checks its vendor extensions against
-schemas/vendor-extensions.schema.json. Exits 1 when anything is an error; warnings are printed.
+Lints schemas/openapi.yaml with Redocly's recommended rules and those rules of Spectral's "oas" ruleset that Redocly does
+not have. Checks the vendor extensions against schemas/vendor-extensions.schema.json, and that a YAML 1.1 reader reads the
+same document. Exits with 1 if there are errors; warnings are printed.
 
-  --help   show this
+  --folder   the folder of another contract
+  --help     show this
 `;
+
+/** The rules of Spectral's `oas` ruleset that Redocly has but does not recommend (docs/adr/0030). */
+const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
 /** Runs both checks and returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
+  const [flag, value, ...others] = args;
   if (args.includes('--help')) {
     console.log(HELP);
     return 0;
   }
-  if (args.length > 0) {
+  if (flag !== undefined && (flag !== '--folder' || value === undefined || others.length > 0)) {
     console.error(`unknown argument ${args.join(', ')}\n\n${HELP}`);
     return 2;
   }
-  const folder = contractFolder();
-  const faults = extensionFaults(folder);
+  const folder = value ?? contractFolder();
+  const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
+  const faults = [...extensionFaults(folder), ...arrayFaults(parse(text)), ...yamlFaults(text)];
   for (const fault of faults) console.error(`error    ${fault}`);
-  const config = await createConfig({ extends: ['recommended'] });
+  const config = await createConfig({ extends: ['recommended'], rules: SPECTRAL_RULES });
   const problems = await lint({ ref: join(folder, 'openapi.yaml'), config });
   for (const { severity, ruleId, message, location } of problems)
     console.error(`${severity.padEnd(8)} ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`);
@@ -48,6 +59,49 @@ function extensionFaults(folder: string): string[] {
         `extensions ${pointer}: ${message}${suggestion ? `; did you mean ${suggestion}?` : ''}`,
     );
   }
+}
+
+/** Returns the schemas with the type `array` that have no `items`, which Spectral's rule `array-items` reports. */
+function arrayFaults(value: unknown, pointer = ''): string[] {
+  if (typeof value !== 'object' || value === null || /\/examples?$/.test(pointer)) return [];
+  const own = 'type' in value && value.type === 'array' && !('items' in value);
+  return [
+    ...(own ? [`array-items ${pointer}: a schema with the type array needs items`] : []),
+    ...Object.entries(value).flatMap(([key, child]) => arrayFaults(child, `${pointer}/${escapePointer(key)}`)),
+  ];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !(value instanceof Date);
+
+/** Matches a text that a YAML 1.1 reader ends early if it is inside brackets or braces. */
+const ENDS_IN_FLOW = /[?,[\]{}]/;
+
+/**
+ * Returns the places that YAML 1.1 readers reject or read as another value: dates, words such as `on` and `no`, and
+ * question marks inside braces.
+ */
+function yamlFaults(text: string): string[] {
+  const faults: string[] = [];
+  const older = parseDocument(text, { version: '1.1' });
+  const document = parseDocument(text);
+  const compare = (one: unknown, other: unknown, pointer: string): void => {
+    if (isDeepStrictEqual(one, other)) return;
+    if (isObject(one) && isObject(other) && Object.keys(one).every((key) => key in other))
+      for (const key of Object.keys(one)) compare(one[key], other[key], `${pointer}/${escapePointer(key)}`);
+    else faults.push(`yaml ${pointer}: a YAML 1.1 reader reads another value; quote it`);
+  };
+  compare(document.toJS(), older.toJS(), '');
+  visit(document, {
+    Scalar: (_key, { value, type, range }, path) => {
+      const isInFlow = path.some((node) => isCollection(node) && node.flow === true);
+      if (isInFlow && type === 'PLAIN' && typeof value === 'string' && ENDS_IN_FLOW.test(value))
+        faults.push(
+          `yaml line ${text.slice(0, range?.[0]).split('\n').length}: quote the text inside brackets or braces`,
+        );
+    },
+  });
+  return faults;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../builders/temp-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -24,5 +26,36 @@ describe('the linter of the contract', () => {
     expect(lint.status).toBe(0);
     expect(lint.stdout).toContain('0 errors, 0 warnings');
     expect(lint.stderr).toBe('');
+  });
+
+  // Spectral and the YAML 1.1 readers of other languages must be able to read the contract.
+  it.each([
+    ['an unquoted date', "'2019-02-06 15:01:00.0'", '2019-02-06 15:01:00.0', 'reads another value'],
+    ['an unquoted yes', 'summary: Returns a comment', 'summary: yes', 'reads another value'],
+    ['a question mark inside braces', "'Could you add the log?'", 'Could you add the log?', 'quote the text'],
+    ['a list without items', 'list: { type: array, items: true }', 'list: { type: array }', 'needs items'],
+    [
+      'a missing contact',
+      '  contact:\n    name: The maintainers of Portico\n    url: https://portico.invalid/\n',
+      '',
+      'info-contact',
+    ],
+    [
+      'an operation without a description',
+      '      description: All items have the type `kbentry`.\n',
+      '',
+      'description',
+    ],
+  ])('reports %s', (_name, text, changed, message) => {
+    const folder = tempFolder();
+    cpSync(join(root, 'schemas', 'vendor-extensions.schema.json'), join(folder, 'vendor-extensions.schema.json'));
+    const source = readFileSync(join(root, 'schemas', 'openapi.yaml'), 'utf8');
+    expect(source).toContain(text);
+    writeFileSync(
+      join(folder, 'openapi.yaml'),
+      source.replace(text, () => changed),
+    );
+    const lint = run('tools/lint-contract.ts', '--folder', folder);
+    expect(lint).toMatchObject({ status: 1, stderr: expect.stringContaining(message) as string });
   });
 });

@@ -103,7 +103,11 @@ async function writeProposals(
     io.err(`There is nothing to propose. Sampled responses: ${observations.answers}.`);
     return;
   }
-  writeText(stringify(overlay, { lineWidth: 120, aliasDuplicateObjects: false }).trimEnd(), line, io);
+  writeText(
+    stringify(overlay, { lineWidth: 120, aliasDuplicateObjects: false, compat: 'yaml-1.1' }).trimEnd(),
+    line,
+    io,
+  );
   if (output !== undefined)
     io.err(`The overlay has ${overlay.actions.length} actions: review them, then add the file to contract.overlays.`);
 }

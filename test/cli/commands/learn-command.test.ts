@@ -62,6 +62,11 @@ describe('portico learn --against the reference server', async () => {
     for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(members));
   });
 
+  // The dates of the evidence are unquoted in YAML 1.2, and other readers make date objects of them.
+  it('writes an overlay that YAML 1.1 readers read in the same way', () => {
+    expect(parse(text, { version: '1.1' })).toEqual(parse(text));
+  });
+
   it('proposes the exact shape of attachments', () => {
     expect(component('NodeAttachment')).toEqual({
       description: 'The sampled values of Node.attachments[].',
