@@ -1,6 +1,6 @@
 import { requireCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import { notFound, plainError, refuse } from '../http/errors.ts';
+import { invalidId, notFound, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import type { AttachmentRow } from '../store/sql.ts';
@@ -17,7 +17,7 @@ export const copyAttachments: LegacyRoute = {
     requireCredential(caller);
     if (!caller.permissions.has('Add attachments to issues')) refuse(plainError(403, FORBIDDEN));
     const nodeId = readPathId(param('nodeId'), 'node id');
-    const issueId = readPathId(param('issueId'), 'issue id');
+    const issueId = readIssueId(param('issueId'));
     const node = findNode(sql, nodeId, caller, 'question', 'answer', 'comment');
     const files = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', node.id);
     const sent = await sendAttachments(trackerUrl, issueId, files);
@@ -27,3 +27,9 @@ export const copyAttachments: LegacyRoute = {
     return plainError(500, 'The issue tracker could not be reached.');
   },
 };
+
+/** Reads the id or the key of an issue, such as `10001` or `QA-1`. Refuses other text with 400. */
+function readIssueId(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) refuse(invalidId('issue id'));
+  return text;
+}

@@ -39,9 +39,21 @@ export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
     downVoteCount: node.down_votes,
     nodeStates: JSON.parse(node.states) as unknown,
     ...(node.type === 'question' ? { answers: children.answers, answerCount: children.answers.length } : {}),
-    ...(node.visibility === null ? {} : { visibility: node.visibility }),
-    ...(node.visibility === 'recipients' ? { recipients: recipientsOf(sql, node.id) } : {}),
+    ...visibilityOf(sql, node, caller),
   };
+}
+
+const SEND_PERMISSIONS = [
+  'Send private comments to the original poster',
+  'Send private comments to moderators',
+  'Send private comments to own groups',
+] as const;
+
+/** Returns the two private fields of a comment if the caller has the permissions to see them. */
+function visibilityOf(sql: Sql, { id, visibility }: NodeRow, { permissions }: Caller): Record<string, unknown> {
+  const sends = SEND_PERMISSIONS.some((permission) => permissions.has(permission));
+  if (visibility === null || !sends || !permissions.has('Use Private Comments')) return {};
+  return { visibility, ...(visibility === 'recipients' ? { recipients: recipientsOf(sql, id) } : {}) };
 }
 
 /** A recipient of a private comment. */

@@ -19,10 +19,10 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
 /** Posts the files to an issue of the tracker as one form; without files, only checks that the issue exists. */
 export async function sendAttachments(
   trackerUrl: string,
-  issueId: number,
+  issueId: string,
   files: readonly AttachmentRow[],
 ): Promise<SentAttachments> {
-  const issue = `${trackerUrl}/rest/api/2/issue/${issueId}`;
+  const issue = `${trackerUrl}/rest/api/2/issue/${encodeURIComponent(issueId)}`;
   const form = new FormData();
   for (const file of files) {
     form.append('file', new Blob([new Uint8Array(file.content)], { type: file.mime_type }), file.filename);

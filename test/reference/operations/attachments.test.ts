@@ -80,14 +80,21 @@ describe('operation 3, the attachment copy', () => {
   });
 
   it('responds with 404 to an unknown issue, and with 400 to an invalid issue id', async () => {
-    expect((await copy(withFiles, 10002)).status).toBe(404);
-    expect((await copy(without, 10002)).status).toBe(404);
-    expect((await copy(withFiles, 'QA-x')).status).toBe(400);
+    expect((await copy(withFiles, 10099)).status).toBe(404);
+    expect((await copy(without, 10099)).status).toBe(404);
+    expect((await copy(withFiles, 'QA-99')).status).toBe(404);
+    for (const invalid of ['QA%201', '-1', 'x'.repeat(101)]) expect((await copy(withFiles, invalid)).status).toBe(400);
+  });
+
+  it('accepts the key of an issue in place of its id', async () => {
+    const { status, items } = await copy(withFiles, 'QA-1');
+    expect([status, items.length]).toEqual([200, (await copy(withFiles, '10001')).items.length]);
+    expect((await copy(without, 'QA-1')).json).toEqual([]);
   });
 
   it('returns the issue from the ticket lookups', async () => {
     const byNode = (await call(`/issuetracker/node/${withFiles}/ticket.json`)).json;
-    expect(byNode).toMatchObject({ id: '10001', issueId: '10001', key: 'QA-1' });
+    expect(byNode).toMatchObject({ id: textLike(/^1000[1-4]$/), issueId: byNode.id, key: textLike(/^QA-[1-4]$/) });
     expect((await call(`/issuetracker/key/${byNode.key}/ticket.json`)).json).toEqual(byNode);
     expect((await call('/issuetracker/key/NOPE-1/ticket.json')).status).toBe(404);
   });

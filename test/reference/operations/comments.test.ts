@@ -44,6 +44,16 @@ describe('operation 4, one comment', () => {
     expect(BigInt(/"activeRevisionId":(\d+)/.exec(text)?.[1] ?? 0) % 2n).toBe(1n);
   });
 
+  it('has visibility and recipients only for callers with the permissions to use private comments', async () => {
+    const forBob = secret.find((comment) => named(comment, 'user', 'bob'));
+    const seenBy = async (user: string) => (await call(`/comment/${forBob?.id}.json`, { user })).json;
+    expect(await seenBy('admin')).toMatchObject({ visibility: 'recipients', recipients: forBob?.recipients });
+    const shown = await seenBy('bob');
+    expect(shown.body).toBe(forBob?.body);
+    expect(Object.keys(shown)).not.toEqual(expect.arrayContaining(['visibility']));
+    expect(Object.keys(shown)).not.toEqual(expect.arrayContaining(['recipients']));
+  });
+
   it('is visible only to author, recipients, members of recipient groups and administrators', async () => {
     const forBob = secret.find((comment) => named(comment, 'user', 'bob'));
     const byAlice = secret.find(
