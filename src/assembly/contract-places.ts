@@ -52,12 +52,18 @@ export function createContractPlaces(
     if (/^(?:resources|operations)\/[\w./-]+\.json$/.test(path) && !path.includes('..')) {
       const { file, name } = bundlePlace(path);
       const inFile = name === undefined ? pointer : `/$defs/${name}${pointer}`;
-      if (read(file) === undefined) return inDocument(placeOfSchema(value() as OpenApiDocument, path));
+      const generated = read(file);
+      const place = () => placeOfSchema(value() as OpenApiDocument, path);
+      if (generated === undefined) return inDocument(place());
+      const schema = schemaAt(path, pointer, value());
+      // The generated schemas do not contain the extensions of OpenAPI, such as `x-expected`.
+      if (path.startsWith('resources/') && !generated.document.hasIn(keysOf(inFile)))
+        return { ...inDocument(`${place()}${pointer}`), schema };
       return {
         file: join(shown, file),
         pointer: inFile,
         line: lineOf(file, inFile),
-        schema: schemaAt(path, pointer, value()),
+        schema,
       };
     }
     return inDocument(operationPointer(entry, operations, value()));

@@ -154,6 +154,9 @@ function htmlPage(title: string, lines: readonly string[]): string {
   ].join('\n');
 }
 
+/** The columns that contain numbers. Their headers are aligned like the numbers. */
+const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests']);
+
 /** Returns a table; the rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
@@ -161,7 +164,7 @@ function htmlTable(caption: string, names: readonly string[], rows: readonly str
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,
-    `<thead><tr>${names.map((name) => `<th scope="col">${name}</th>`).join('')}</tr></thead>`,
+    `<thead><tr>${names.map((name) => `<th scope="col"${NUMBERS.has(name) ? ' class="number"' : ''}>${name}</th>`).join('')}</tr></thead>`,
     '<tbody>',
     ...rows,
     '</tbody>',
@@ -193,7 +196,7 @@ th, td { padding: .4rem .6rem; text-align: left; vertical-align: top; border-bot
 thead th { background: var(--head); }
 tbody th { font-weight: 600; }
 tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
-td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font: .875em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .state { font-weight: 600; white-space: nowrap; }
 .new { color: var(--new); } .accepted { color: var(--accepted); } .expired { color: var(--expired); }

@@ -1,3 +1,4 @@
+import { isAdvisory } from '../model/violation.ts';
 import { type Change, CHANGE_WORDS, changedShares } from './comparison.ts';
 import { jsonText } from './json-report.ts';
 import { plainText } from './plain-text.ts';
@@ -82,7 +83,7 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
   return {
     ruleId,
     ruleIndex: ids.indexOf(ruleId),
-    level: entry.direction === 'response' ? 'error' : 'warning',
+    level: isAdvisory(entry) ? 'note' : entry.direction === 'response' ? 'error' : 'warning',
     message: { text: plainText(words.join(' ')) },
     locations: [
       {

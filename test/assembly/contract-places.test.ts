@@ -39,6 +39,16 @@ it.each([
   expect(`${before?.trim()} ${at?.trim()}`).toContain(text.split(' ')[0]);
 });
 
+it('the place of an extension, which generated files do not contain, is found in the document', () => {
+  const place = placeOf(entryWith({ schemaPath: 'resources/node.schema.json#/x-expected', keyword: 'x-expected' }));
+  expect(place).toMatchObject({
+    file: 'schemas/openapi.yaml',
+    pointer: '/components/schemas/Node/x-expected',
+    schema: { target: '$.components.schemas.Node' },
+  });
+  expect(lineIn('schemas/openapi.yaml', (place.line ?? 0) - 1)).toContain('x-expected:');
+});
+
 it('the place in a contract without generated files is found in its document', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-places-'));
   for (const file of ['openapi.yaml', 'vendor-extensions.schema.json'])

@@ -81,6 +81,18 @@ needsProgram('chromium', 'reports in a browser', (path) => {
     await page.close();
   });
 
+  it('the HTML report aligns the headers of numbers like the numbers', async () => {
+    const { page } = await shown(renderHtml(WHOLE, PLAIN), 'light');
+    const columns = `[...document.querySelectorAll('tbody td.number')].map((cell) => {
+      const header = cell.closest('table').querySelectorAll('thead th')[cell.cellIndex];
+      return [header.textContent, getComputedStyle(header).textAlign, getComputedStyle(cell).textAlign];
+    })`;
+    const found = await page.evaluate<[string, string, string][]>(columns);
+    expect(found.length).toBeGreaterThan(3);
+    expect(found.filter(([, header, cell]) => header !== cell)).toEqual([]);
+    await page.close();
+  });
+
   it('the HTML report fits a phone', async () => {
     const { page } = await shown(renderHtml(WHOLE, PLAIN), 'light', 360);
     expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);

@@ -75,6 +75,11 @@ describe('the SARIF report', () => {
     expect(sarif.runs[0].results.find(({ ruleId }) => ruleId === 'type/type')?.level).toBe('warning');
   });
 
+  it('is only a note for an advisory, which refuses nothing', () => {
+    const advisory = entryWith({ category: 'advisory', keyword: 'x-expected' });
+    expect(sarifOf(reportOf(snapshotWith([advisory]))).runs[0].results[0]?.level).toBe('note');
+  });
+
   it('ends a message that is a sentence with one period', () => {
     const sentence = entryWith({ message: 'The upstream reported a server error.' });
     const [result] = sarifOf(reportOf(snapshotWith([sentence]))).runs[0].results;
