@@ -17,7 +17,9 @@ needsProgram('chromium', 'the page of the upstream', (path) => {
       token: null,
     });
     await page.getByText('http://127.0.0.1:1/legacy', { exact: true }).waitFor();
-    await page.getByText(/^Last failure: the upstream refused the connection \(ECONNREFUSED\), .* ago\)\.$/).waitFor();
+    await page
+      .getByText(/^Last failure: the upstream refused the connection \(ECONNREFUSED\), .* \(\d+ s ago\)\.$/)
+      .waitFor();
     await page.getByRole('row', { name: /opened the upstream refused the connection/ }).waitFor();
     await page.getByRole('img', { name: /the circuit opened 1 time\. It is open\.$/ }).waitFor();
     expect(troubles).toEqual([]);

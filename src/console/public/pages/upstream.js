@@ -26,7 +26,7 @@ export function UpstreamPage({ shownError }) {
     ${
       lastFailure &&
       html`<p class=${`note ${data.circuit === 'closed' ? '' : 'bad'}`} id="last-failure">
-        Last failure: ${causeOf(lastFailure)}, ${dateTime(lastFailure.at)}
+        Last failure: ${causeOf(lastFailure)}, ${dateTime(lastFailure.at)}${' '}
         (${age(Math.max(0, (data.until - lastFailure.at) / 1000))} ago).
       </p>`
     }
