@@ -50,6 +50,7 @@ function toObservations(json: Stored): Observations {
       words: mapOf(one['words'], (word) => ({ seen: 0, answers: 0, mark: 0, ...word })),
     })),
     mistyped: mapOf(stored['mistyped'], toShape),
+    broken: mapOf(stored['broken'], toShape),
     envelopes: mapOf(stored['envelopes'], toShape),
     pages: mapOf(stored['pages'], (one) => ({
       ...emptyPageSizes(0),
@@ -160,6 +161,7 @@ const OBSERVATIONS_SCHEMA = {
       }),
     ),
     mistyped: recordOf(shape),
+    broken: recordOf(shape),
     envelopes: recordOf(shape),
     pages: recordOf(
       closed({

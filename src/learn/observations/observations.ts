@@ -85,6 +85,8 @@ export interface Observations {
   readonly vocabularies: Map<string, Vocabulary>;
   /** Values whose type differs from the documented one, by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
+  /** Values that break a keyword of the contract, by the JSONPath of the schema and the keyword. */
+  readonly broken: Map<string, Shape>;
   /** Successful responses with an undocumented envelope, by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
@@ -105,6 +107,7 @@ export function emptyObservations(now: number): Observations {
     described: new Map(),
     vocabularies: new Map(),
     mistyped: new Map(),
+    broken: new Map(),
     envelopes: new Map(),
     pages: new Map(),
     switches: new Map(),
@@ -135,6 +138,7 @@ export function redactObservations(all: Observations, options: RedactOptions): O
     })),
     vocabularies: mapValues(all.vocabularies, (vocabulary) => redactVocabulary(vocabulary, options)),
     mistyped: mapValues(all.mistyped, (shape) => redactShape(shape, options)),
+    broken: mapValues(all.broken, (shape) => redactShape(shape, options)),
     envelopes: mapValues(all.envelopes, (shape) => redactShape(shape, options)),
     paths: redactPaths(all.paths, options),
   };
@@ -196,10 +200,11 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
 }
 
 /** Returns the number of shapes in observations, for enforcing the limit. */
-export function countShapes({ open, described, mistyped, envelopes, paths }: Observations): number {
+export function countShapes({ open, described, mistyped, broken, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),
     ...mistyped.values(),
+    ...broken.values(),
     ...envelopes.values(),
     ...[...paths.values()].flatMap(({ body }) => body ?? []),
   ];

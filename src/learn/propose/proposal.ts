@@ -23,7 +23,8 @@ export interface Evidence {
 
 /** A statement about the legacy server, with the actions that add it to the contract. */
 export interface Proposal {
-  readonly kind: 'shape' | 'field' | 'words' | 'type' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
+  readonly kind:
+    'shape' | 'field' | 'words' | 'type' | 'form' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
   /** The place in readable form, for example `Node.attachments[]`. */
   readonly place: string;
   /** The statement as one plain sentence. */
@@ -50,6 +51,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   field: 'Undocumented fields',
   words: 'Words of closed vocabularies',
   type: 'Fields with a different type than documented',
+  form: 'Values that the contract restricts more than the server',
   optional: 'Missing required fields',
   envelope: 'Responses with a different envelope than documented',
   'page-size': 'Page sizes',

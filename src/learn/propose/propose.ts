@@ -5,6 +5,7 @@ import { mergeShapes } from '../shape/merge-shapes.ts';
 import type { Shape } from '../shape/shape.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeEnvelopes, proposeFields } from './propose-fields.ts';
+import { proposeForms } from './propose-forms.ts';
 import { proposePages } from './propose-pages.ts';
 import { proposePaths } from './propose-paths.ts';
 import { evidenceOf, proposeShapes } from './propose-shapes.ts';
@@ -15,6 +16,8 @@ import { proposeWords } from './propose-words.ts';
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   const groups = [
+    // `proposeForms` replaces schemas, so it must run before everything that changes them.
+    proposeForms(observations, document, minConfidence),
     proposeShapes(observations, document),
     proposeTypes(observations, document),
     // `proposeOptional` replaces lists, so it must run before `proposeFields`, which appends to them.

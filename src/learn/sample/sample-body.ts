@@ -4,7 +4,8 @@ import { hashOf, itemOf } from '../shape/distinct-facts.ts';
 import { type SampleContext, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 import type { SampledResponse } from './sampled-response.ts';
-import { addWord, hasVocabulary } from './vocabulary.ts';
+import { brokenKeywords } from './broken-keywords.ts';
+import { addWord, canHoldWord, hasVocabulary } from './vocabulary.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,12 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   const mistyped = mistypedPlaces(placeSchema, value);
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
+  for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
+    // The words of a vocabulary are proposed one by one.
+    const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
+    if (!isWordToAdd) addAt(all.broken, key, value, item, context);
+    if (keyword === 'not') return;
+  }
   if (typeof value === 'string' && hasVocabulary(placeSchema, name))
     addWord(all.vocabularies, placeSchema, value, item, context);
   if (Array.isArray(value)) {

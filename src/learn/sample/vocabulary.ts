@@ -24,6 +24,11 @@ export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): b
   return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
+/** Returns whether a value can be added to the vocabulary of a place. */
+export function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): boolean {
+  return typeof value === 'string' && hasVocabulary(placeSchema, name) && isWord(value);
+}
+
 /** Returns the path under which the words are stored: the path of the list of words, if there is one. */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);

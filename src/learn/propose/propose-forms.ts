@@ -1,0 +1,93 @@
+import { confidenceOf } from '../confidence.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
+import type { Observations } from '../observations/observations.ts';
+import { mergeShapes } from '../shape/merge-shapes.ts';
+import { kindsOf, type Shape } from '../shape/shape.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
+import { evidenceOf, schemaWords, toSchema } from './propose-shapes.ts';
+
+/**
+ * Proposes that the contract no longer restricts values that the server does not restrict: patterns, bounds, formats and
+ * lists of words that it breaks, and fields that are documented as absent but occur.
+ */
+export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
+  return [...brokenByPath(seen, minConfidence)].flatMap(([path, broken]): Proposal[] => {
+    const node = nodeAt(document, path);
+    if (node === false) return [present(path, broken)];
+    if (typeof node !== 'object' || node === null) return [];
+    const keywords = [...broken.keys()].filter((keyword) => Object.hasOwn(node, keyword));
+    const shapes = keywords.flatMap((keyword) => broken.get(keyword) ?? []);
+    const [first] = shapes;
+    if (first === undefined) return [];
+    const rarest = shapes.reduce((one, other) => (other.seen < one.seen ? other : one), first);
+    return [
+      {
+        kind: 'form',
+        place: placeName(path),
+        statement: `breaks ${keywords.join(' and ')}: ${shapes.map(formWords).join(' and ')}`,
+        confidence: confidenceOf(rarest.seen, rarest.answers),
+        evidence: evidenceOf(rarest),
+        actions: without(path, node as SchemaNode, keywords),
+      },
+    ];
+  });
+}
+
+/** Returns the shapes of the values that break the contract, by the path of the schema and the keyword. */
+function brokenByPath(
+  { broken }: Observations,
+  minConfidence: number,
+): ReadonlyMap<string, ReadonlyMap<string, Shape>> {
+  const paths = new Map<string, Map<string, Shape>>();
+  for (const [key, shape] of broken) {
+    if (confidenceOf(shape.seen, shape.answers) < minConfidence) continue;
+    const space = key.lastIndexOf(' ');
+    const [path, keyword] = [key.slice(0, space), key.slice(space + 1)];
+    const keywords = paths.get(path) ?? new Map<string, Shape>();
+    paths.set(path, keywords.set(keyword, shape));
+  }
+  return paths;
+}
+
+/** Describes the forms of values, without the values. */
+function formWords(shape: Shape): string {
+  const forms = Object.keys(shape.texts?.forms ?? {});
+  return forms.length === 0 ? kindsOf(shape).join(' or ') : `texts of the form ${forms.toSorted().join(' or ')}`;
+}
+
+/** Returns the proposal for a field that is documented as absent. */
+function present(path: string, broken: ReadonlyMap<string, Shape>): Proposal {
+  const place = placeName(path);
+  const { parent, name } = splitPath(path);
+  const shape = [...broken.values()].reduce((one, other) => mergeShapes(one, other));
+  const schema = toSchema(shape, name);
+  return {
+    kind: 'form',
+    place,
+    statement: `exists and is ${schemaWords(schema)}, although it is documented as absent`,
+    confidence: confidenceOf(shape.seen, shape.answers),
+    evidence: evidenceOf(shape),
+    actions: [
+      {
+        target: parent,
+        description: `${place}: documented as absent, but it occurs`,
+        update: { [name]: { ...schema, 'x-provenance': 'observed' } },
+      },
+    ],
+  };
+}
+
+/**
+ * Returns the actions that remove keywords from a schema. An overlay cannot remove a keyword whose value is a text or a
+ * number, so the schema is replaced.
+ */
+function without(path: string, schema: SchemaNode, keywords: readonly string[]): OverlayAction[] {
+  const { parent, name } = splitPath(path);
+  if (name === '') return [];
+  const place = placeName(path);
+  const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));
+  return [
+    { target: path, description: `${place}: removed, because the next action replaces it`, remove: true },
+    { target: parent, description: `${place}: without ${keywords.join(' and ')}`, update: { [name]: rest } },
+  ];
+}
