@@ -1,0 +1,71 @@
+import { project, readProjection } from '../../src/reference/lists/projection.ts';
+import { exampleAnswer } from './example-answer.ts';
+import { exampleOf } from './contract-examples.ts';
+import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
+
+type Item = Record<string, unknown>;
+
+/** The number of questions of the odd upstream. */
+const QUESTIONS = 120;
+
+/** Fields that the specification shows, but does not promise. */
+const SOMETIMES = [
+  'slug',
+  'score',
+  'depth',
+  'answerCount',
+  'lastEditedAction',
+  'primaryContainerId',
+  'activeRevisionId',
+];
+
+/** Spellings of the same date in servers with other locales. */
+const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
+
+/** Returns a question with odd but legal fields. The same number always returns the same question. */
+function oddQuestion(number: number): Item {
+  const [example = {}] = exampleOf('listQuestions').list;
+  const question: Item = {
+    ...example,
+    id: 1000 + number,
+    creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
+    // A newer version of the server has more fields and more words than the specification shows.
+    nodeStates: number % 2 === 0 ? ['archived'] : [],
+    badge: number,
+    labels: [{ text: 'x', weight: number / 4 }],
+  };
+  for (const [at, name] of SOMETIMES.entries()) if ((number + at) % 3 === 0) delete question[name];
+  const members = Object.entries(question);
+  return Object.fromEntries(number % 2 === 0 ? members : members.toReversed());
+}
+
+/** Returns one page of questions. */
+function oddPage(query: URLSearchParams): Item {
+  const page = Number(query.get('page') ?? 1);
+  const pageSize = Number(query.get('pageSize') ?? 15);
+  // Each page repeats the last question of the page before it.
+  const step = Math.max(1, pageSize - 1);
+  const pageCount = Math.ceil(QUESTIONS / step);
+  const first = (page - 1) * step;
+  const numbers = Array.from({ length: pageSize }, (_, at) => first + at).filter((number) => number < QUESTIONS);
+  const list = numbers.map(oddQuestion);
+  const { name, sort, sorts } = exampleOf('listQuestions');
+  return { list, totalCount: QUESTIONS, listCount: list.length, pageCount, pageSize, page, sorts, sort, name };
+}
+
+/**
+ * Responds like a server whose responses are odd but legal: fewer fields, more fields, other spellings of dates, other
+ * orders, and items that are repeated on the next page. Other operations return the documented examples. Clients can
+ * select the fields of all responses.
+ */
+export function oddAnswer(request: FakeRequest): FakeAnswer {
+  const { method, path, query } = request;
+  const isOdd = method === 'GET' && path.endsWith('/services/v2/question.json');
+  const answer = isOdd ? { json: oddPage(query) } : exampleAnswer(request);
+  const projection = readProjection(query);
+  const select = (item: Item) => project(item, projection);
+  const { json } = answer as { json: Item };
+  for (const name of ['list', 'actions'])
+    if (Array.isArray(json[name])) return { ...answer, json: { ...json, [name]: (json[name] as Item[]).map(select) } };
+  return { ...answer, json: select(json) };
+}

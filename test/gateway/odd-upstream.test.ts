@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oddAnswer } from '../builders/odd-upstream.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-odd-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const fileOf = (name: string) => join(folder, name);
+
+const rolesFile = fileURLToPath(new URL('../../config/roles.yaml', import.meta.url));
+
+let fake: FakeUpstream;
+beforeAll(async () => {
+  fake = await startFakeUpstream(oddAnswer);
+});
+
+const target = (page: number) => `/services/v2/question.json?page=${page}&pageSize=10`;
+
+async function askPages(gateway: TestGateway, call: object = {}) {
+  const answers = [];
+  for (let page = 1; page <= 12; page += 1) {
+    const answer = await gateway.call(target(page), call);
+    await gateway.lineOf(String(answer.headers['x-request-id']));
+    answers.push(answer);
+  }
+  return answers;
+}
+
+async function violationsOf(gateway: TestGateway) {
+  const { ledger } = gateway.gateway.services;
+  await ledger.flush();
+  const { entries } = await ledger.snapshot();
+  return entries
+    .filter(({ check }) => check === 'responses')
+    .map(({ category, keyword, at }) => `${category} ${keyword} ${at}`)
+    .toSorted();
+}
+
+/** Walks the upstream with `portico check` and returns the number of distinct violations in each category. */
+async function categoriesOf(name: string, config: readonly string[] = []): Promise<Readonly<Record<string, number>>> {
+  const ledger = fileOf(name);
+  const flags = ['--against', fake.url, '--user', 'admin', '--delay', '0', '--ledger', ledger, ...config];
+  const { code, out } = await runInProcess(['check', ...flags], { PORTICO_PASSWORD: 'admin' });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Walked 11 of 12') as string });
+  const report = await runInProcess(['report', '--ledger', ledger, '--format', 'json', ...config]);
+  return (JSON.parse(report.out) as { summary: { categories: Record<string, number> } }).summary.categories;
+}
+
+describe('an upstream with odd but legal responses', () => {
+  it('has no violations other than advisories, in traffic and in a walk', async () => {
+    const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging' } });
+    const answers = await askPages(gateway, { user: 'alice' });
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(await violationsOf(gateway)).toEqual([
+      ...['activeRevisionId', 'answerCount', 'depth', 'primaryContainerId', 'score', 'slug'].map(
+        (name) => `advisory x-expected /list/*/${name}`,
+      ),
+      'advisory x-expected-pattern /list/*/creationDateFormatted',
+      'undocumented undocumented-field /list/*/badge',
+      'undocumented undocumented-field /list/*/labels',
+    ]);
+    expect(Object.keys(await categoriesOf('check.db')).toSorted()).toEqual(['advisory', 'undocumented']);
+  });
+
+  it('is clean and cached with the overlay that was learned from its traffic', async () => {
+    const observations = fileOf('observations.json');
+    const overlay = fileOf('learned.yaml');
+    const learn = { traffic: true, file: observations };
+    const sampled = await startTestGateway({ upstream: fake, real: true, config: { learn } });
+    await askPages(sampled);
+    await sampled.close();
+    const { code, out } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
+    expect(code).toBe(0);
+    // The responses have the documented types and envelopes.
+    expect(out).not.toMatch(/different (?:type|envelope)/);
+    const contract = { overlays: [overlay] };
+    const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging', contract } });
+    await askPages(gateway, { user: 'alice' });
+    expect(await violationsOf(gateway)).toEqual([]);
+    fake.requests.length = 0;
+    const again = await askPages(gateway, { user: 'alice' });
+    expect(again.map(({ headers }) => headers['cache-status'])).toEqual(
+      again.map(() => expect.stringContaining('hit') as string),
+    );
+    expect(fake.requests.filter(({ path }) => path.endsWith('/question.json'))).toEqual([]);
+    const config = fileOf('portico.yaml');
+    writeFileSync(config, JSON.stringify({ contract, roles: { file: rolesFile } }));
+    expect(await categoriesOf('clean.db', ['--config', config])).toEqual({});
+  });
+});
