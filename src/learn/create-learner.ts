@@ -61,6 +61,8 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
+  // The items of earlier runs are unknown, so they could be counted again. They must not close a vocabulary.
+  for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
     isNew,

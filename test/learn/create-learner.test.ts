@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { contractWith, judge, learnedBy, learner, page, response } from './learned.ts';
+import { createLearner } from '../../src/learn/create-learner.ts';
+import { emptyObservations } from '../../src/learn/observations/observations.ts';
+import { document } from '../contract/sample.ts';
+import { contractWith, judge, learnedBy, learner, NOW, page, response } from './learned.ts';
 
 const times = (count: number, step: (at: number) => void) => Array.from({ length: count }, (_, at) => step(at));
 
@@ -54,6 +57,17 @@ describe('a learner', () => {
     expect(overlayOf(10)).not.toMatch(/enum:|required:/);
     expect(overlayOf(100)).toMatch(/required:\n\s+- badge/);
     expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
+  });
+
+  // A monitor that polls a few items and a gateway that is restarted every day must not close a vocabulary.
+  it('does not close a vocabulary with items that are counted again after each restart', () => {
+    let before = emptyObservations(NOW);
+    for (let run = 0; run < 60; run += 1) {
+      const one = createLearner({ document, clock: () => NOW, before });
+      times(4, (at) => one.sampleResponse(response(page({ id: at, nodeStates: ['closed'] }))));
+      before = one.observations();
+    }
+    expect(learnedBy(createLearner({ document, clock: () => NOW, before })).overlay).not.toContain('enum:');
   });
 
   it('does not require a field that an object lacks in another response', () => {

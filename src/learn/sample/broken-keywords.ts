@@ -40,7 +40,7 @@ const textWhere =
   (test: (length: number, limit: number) => boolean): Compile =>
   (limit) =>
   (value) =>
-    typeof value !== 'string' || test([...value].length, Number(limit));
+    typeof value !== 'string' || test(Array.from(value).length, Number(limit));
 const arrayWhere =
   (test: (length: number, limit: number) => boolean): Compile =>
   (limit) =>
