@@ -24,7 +24,7 @@ const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', 
 
 /** Returns a question with odd but legal fields. The same number always returns the same question. */
 function oddQuestion(number: number): Item {
-  const [example = {}] = exampleOf('listQuestions').list;
+  const [example] = exampleOf('listQuestions').list;
   const question: Item = {
     ...example,
     id: 1000 + number,
