@@ -12,7 +12,7 @@ export interface SchemaPlace {
   readonly location: ViolationLocation;
 }
 
-/** The keyword for an object with a different shape. Such an object has none of the documented fields. */
+/** The keyword for an object with a different shape. Such an object has none or few of the documented fields. */
 const DIFFERENT_SHAPE = 'shape';
 
 const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
@@ -117,7 +117,7 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'oneOf':
       return 'must have one of the documented shapes';
     case DIFFERENT_SHAPE:
-      return 'has none of the documented fields';
+      return limit === true ? 'has other fields instead of most documented ones' : 'has none of the documented fields';
     case 'additionalProperties':
       return 'is not allowed here';
     case 'not':
@@ -156,15 +156,16 @@ interface Causes {
 
 /**
  * Reduces the errors to one for each cause. If a value has the wrong type, only this error is reported, even if several
- * parts of the contract describe the value. An object without any documented field gets one error instead of one error
- * for each required field.
+ * parts of the contract describe the value. An object with a different shape gets one error instead of one error for each
+ * field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(
     errors.filter(({ keyword }) => keyword === 'required'),
     ({ at }) => parentOf(at),
   );
-  const unrecognized = new Set([...missing.keys()].filter((at) => isUnrecognized(shape, value, at)));
+  const withErrors = new Set(errors.filter(({ keyword }) => OWN_FIELD.has(keyword)).map(({ at }) => parentOf(at)));
+  const unrecognized = new Set([...withErrors].filter((at) => isUnrecognized(shape, value, at)));
   const unclear = [...unrecognized, ...errors.filter(({ keyword }) => keyword === 'anyOf').map(({ at }) => at)];
   const typed = new Map(
     errors
@@ -175,12 +176,18 @@ export function oneCause(shape: FieldShape, value: unknown, errors: readonly Sch
   const seen = new Set<string>();
   const reported = errors.flatMap((error): SchemaError[] => {
     if ((typed.get(error.at) ?? error) !== error || isRepeated(seen, error)) return [];
-    const within = error.keyword === 'required' ? parentOf(error.at) : undefined;
-    if (within === undefined || !unrecognized.has(within)) return [error];
-    const [first, second] = missing.get(within) ?? [];
+    const within = unrecognized.size === 0 ? undefined : ancestorIn(unrecognized, error.at);
+    if (within === undefined) return [error];
+    const [first = error, second] = missing.get(within) ?? [];
     // If the object is empty and only one required field is missing, the missing field is reported.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
-    return error === first ? [{ ...error, keyword: DIFFERENT_SHAPE, at: within }] : [];
+    const other: SchemaError = {
+      ...first,
+      keyword: DIFFERENT_SHAPE,
+      at: within,
+      limit: hasKnown(shape, value, within),
+    };
+    return isRepeated(seen, other) ? [] : [other];
   });
   return { errors: reported, isClear: (within) => !unclear.some((at) => isWithin(within, at)) };
 }
@@ -193,12 +200,40 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   return false;
 }
 
-/** Returns true if an object has none of the documented fields. */
+/** Errors of these keywords show that an object lacks a field, or that it is of another kind than the contract states. */
+const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
+
+/** An object with fewer documented fields than this is too small to conclude anything from the absence of most of them. */
+const ENOUGH_FIELDS = 8;
+
+/**
+ * Returns true if an object was meant to have a different shape: it has none of the documented fields, or it has other
+ * fields instead of most of them. A follow relation in a list of users is an example.
+ */
 function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;
   const found = valueAt(value, at);
   if (names === undefined || typeof found !== 'object' || found === null) return false;
-  return !Object.keys(found).some((name) => names.has(name));
+  const present = Object.keys(found);
+  const known = present.filter((name) => names.has(name)).length;
+  if (known === 0) return true;
+  return names.size >= ENOUGH_FIELDS && known < names.size / 2 && known < present.length;
+}
+
+/** Returns true if an object has any of the documented fields. */
+function hasKnown(shape: FieldShape, value: unknown, at: string): boolean {
+  const names = shapeAt(shape, at)?.object?.names;
+  const found = valueAt(value, at);
+  return typeof found === 'object' && found !== null && Object.keys(found).some((name) => names?.has(name) === true);
+}
+
+/** Returns the innermost of some objects that contains the value at a JSON pointer. */
+function ancestorIn(objects: ReadonlySet<string>, at: string): string | undefined {
+  for (let above = at; above !== '';) {
+    above = parentOf(above);
+    if (objects.has(above)) return above;
+  }
+  return undefined;
 }
 
 const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0;

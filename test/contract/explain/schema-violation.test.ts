@@ -46,6 +46,25 @@ describe('one violation for one cause', () => {
     expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
   });
 
+  // The server ignores `details=false`. The fields of a relation are not documented, so these are only examples.
+  it.each([
+    ['listTopicFollowers', 'followers', { user: { id: 18 }, topic: { id: 33 } }],
+    ['listTopicFollowers', 'followers', { id: 7, creationDate: 1549465260000, user: { id: 18 }, topic: { id: 33 } }],
+    ['listNodeFollowers', 'followers', { id: 'r-7', type: 'relation', active: true, user: { id: 18 }, node: {} }],
+    ['listNodeFollowers', 'followers', { type: 'relation', active: 'yes', user: { id: 18 }, node: {} }],
+  ])('is reported once for relations in a list of users: %s', (id, sample, relation) => {
+    const page = { ...example(sample), list: [relation, relation], listCount: 2, totalCount: 2 };
+    expect(told(id, page)).toEqual(['shape /list/0']);
+    expect(judge(id, page).violations).toMatchObject([{ category: 'type' }]);
+  });
+
+  it('names the missing field of an object that has most of its fields, or nothing else', () => {
+    const page = example('followers');
+    expect(told('listNodeFollowers', bent(page, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
+    expect(told('listNodeFollowers', bent(page, 'list.0', { id: 5 }))[0]).toBe('required /list/0/type');
+    expect(told('listNodeFollowers', bent(page, 'list.0.type', 'group'))).toEqual(['const /list/0/type']);
+  });
+
   it('is reported for a wrong content type or malformed body, and not for its content', () => {
     const page = bent(example('questions'), 'list.0.extra', 1);
     expect(told('listQuestions', page, { mediaType: 'text/plain' })).toEqual(['content-type content-type']);
