@@ -9,10 +9,9 @@ needsProgram('chromium', 'the page of the upstream', (path) => {
     // Nothing listens on this port.
     const gateway = await startTestGateway({
       upstream: 'http://127.0.0.1:1/legacy/',
-      real: true,
       config: { upstream: { circuit: { failures: 2, openSeconds: 600 } } },
     });
-    for (const page of [1, 2]) await gateway.call(`/services/v2/question.json?page=${page}`, { user: null });
+    for (const page of [1, 2]) await gateway.call(`/services/v2/question.json?page=${page}`);
     const { page, troubles, close } = await openConsole(await launch(path), gateway.adminUrl, '#/upstream', {
       token: null,
     });
