@@ -108,7 +108,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       const store = storeWith();
       await store.write(batch({ entries: [entry({ at: NOW - 30 * HOUR, count: 9 })] }));
       await store.write(batch({ release: 'two', entries: [entry({ at: NOW - 23 * HOUR, count: 4 })] }));
-      await store.write(batch({ release: 'one', entries: [entry({ at: NOW, count: 2 })] }));
+      await store.write(batch({ release: 'three', entries: [entry({ at: NOW, count: 2 })] }));
       const { entries } = await read(store, { history: true });
       const hours = [4, ...Array.from({ length: 22 }, () => 0), 2];
       expect(entries.map(({ history }) => history)).toEqual([{ hours, firstRelease: 'one' }]);
