@@ -525,6 +525,36 @@ describe('catalogues', () => {
   });
 });
 
+/** Returns the code spans in a cell of a table. */
+const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+describe('the table of required fields in docs/contract.md', () => {
+  const [, section = ''] = /## What is required\n(.*?)\n## /s.exec(readFileSync('docs/contract.md', 'utf8')) ?? [];
+  const rows = section
+    .split('\n')
+    .filter((line) => /^\| `[A-Z]/.test(line))
+    .map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
+  const listed = new Map(rows.flatMap(([names, ...cells]) => namesOf(names).map((name) => [name, cells] as const)));
+  /** The schema of a resource and its own parts, without the resources that it refers to. */
+  const partsOf = (schema: SchemaObject): SchemaObject[] => [
+    schema,
+    ...(schema.allOf ?? []).filter((part) => typeof part === 'object').filter(({ $ref }) => $ref === undefined),
+  ];
+  const inResponses = Object.entries(document.components.schemas).filter(
+    ([name]) => !/^(GdprUpload|CommentWrite)$/.test(name),
+  );
+
+  it.each(inResponses)('names what %s requires and expects', (name, schema) => {
+    const required = partsOf(schema).flatMap((part) => part.required ?? []);
+    const expected = partsOf(schema).flatMap((part) => part['x-expected'] ?? []);
+    const [shownRequired, , shownExpected] = listed.get(name) ?? [];
+    expect(namesOf(shownExpected).toSorted()).toEqual(expected.toSorted());
+    if (/^(Error|Permission)/.test(name)) return;
+    const direct = namesOf(shownRequired?.replace(/ with .*/, ''));
+    expect(direct.toSorted()).toEqual(required.toSorted());
+  });
+});
+
 describe('docs/contract.md', () => {
   const page = readFileSync(join(contractFolder(), '..', 'docs', 'contract.md'), 'utf8');
   const extensions = readFileSync(join(contractFolder(), 'vendor-extensions.schema.json'), 'utf8');
