@@ -80,6 +80,8 @@ describe('one violation for one cause', () => {
     expect(told('getGdprJob', bent(job, 'status', 5))).toEqual(['type /status']);
     expect(told('getGdprJob', bent(job, 'status', 'LOST'))).toEqual(['x-expected-enum /status']);
     expect(told('getGdprJob', bent(job, 'executions', undefined))).toEqual(['executions-when-finished /executions']);
+    const unplaced = bent(example('questions'), 'list.0.containerIds', undefined);
+    expect(told('listQuestions', unplaced, { query: 'spaceId=999' })).toEqual(['x-expected /list/0/containerIds']);
     const spaces = bent(example('questions'), 'list.0.containerIds', 'x');
     expect(told('listQuestions', spaces, { query: 'spaceId=999' })[0]).toBe('type /list/0/containerIds');
     expect(told('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain('space-filter /list/0/containerIds');
