@@ -64,12 +64,12 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
     if (scanner === undefined || bytes.length === 0) return undefined;
     const scanned = scanner.scan(bytes);
     if (scanned === undefined) return 'closer';
-    const { excerpt: json, undocumented, departures, hasAddress } = scanned;
+    const { excerpt: json, differences, hasAddress } = scanned;
     const findings = contract.checkResponse(operation, parameters, {
       status,
       mediaType,
       json,
-      scanned: { undocumented, departures },
+      scanned: differences,
     });
     // Describing any other violation requires the whole body.
     return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';

@@ -5,7 +5,7 @@ import type { JsonLimits } from '../lib/bounded-json.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
-import { type Departure, readDepartures, readExcerpt, readUndocumented } from './read-excerpt.ts';
+import { createReadDifferences, type Differences, readExcerpt } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
@@ -13,13 +13,8 @@ import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts'
 interface ScannedBody {
   /** The body with only the members that the excerpt's paths name. */
   readonly excerpt: unknown;
-  /**
-   * The body with only its undocumented members, or undefined if it has none. If places differ only in array indices,
-   * only the first one is included.
-   */
-  readonly undocumented: unknown;
-  /** The absent members and the strings that the schema expects to be different. The body is valid nonetheless. */
-  readonly departures: readonly Departure[];
+  /** The same object for bodies that differ in the same way. */
+  readonly differences: Differences;
   /** False if the body has no absolute address: no string has a colon that is followed by a slash, plain or escaped. */
   readonly hasAddress: boolean;
 }
@@ -51,8 +46,6 @@ export interface ScannerModule {
 const MAX_BODY = 1024 * 1024;
 /** The deepest nesting that is scanned. The module is recursive, so its stack must be limited. */
 const MAX_DEPTH = 60;
-
-const NONE: readonly Departure[] = [];
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
 
@@ -93,7 +86,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
 
   return {
     compile({ schemas, schema, excerpt }) {
-      const { root, names, places, expectations } = compile(schemas, schema, toExcerptTree(excerpt));
+      const { root, names, ...recorded } = compile(schemas, schema, toExcerptTree(excerpt));
+      const readDifferences = createReadDifferences(recorded);
       return {
         scan(body) {
           const { length } = body;
@@ -116,12 +110,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;
           const value = readExcerpt(views, texts, names);
           const hasAddress = integers[layout.RESULT_ADDRESS / 4] !== 0;
-          const departures =
-            integers[layout.RESULT_DEPARTURES / 4] === 0 ? NONE : readDepartures(views, texts, expectations);
-          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0)
-            return { excerpt: value, undocumented: undefined, departures, hasAddress };
-          const undocumented = readUndocumented(views, texts, places);
-          return undocumented && { excerpt: value, undocumented: undocumented.body, departures, hasAddress };
+          const differences = readDifferences(views, texts);
+          return differences && { excerpt: value, differences, hasAddress };
         },
       };
     },

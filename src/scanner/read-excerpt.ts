@@ -1,3 +1,4 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import * as layout from './table-layout.ts';
 
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
@@ -71,17 +72,142 @@ export function readExcerpt(
   return read();
 }
 
+/** A place where a valid body is not as expected. */
+export interface Departure {
+  /** The names and indices that lead to the value. */
+  readonly path: readonly (string | number)[];
+  /** The string of an unexpected form. Undefined if an expected member is absent. */
+  readonly text: string | undefined;
+}
+
+/** The places where a valid body differs from what the schema documents and expects. */
+export interface Differences {
+  /**
+   * The body with only its undocumented members, or undefined if it has none. If places differ only in array indices,
+   * only the first one is included. An integer may have the value that it had in an earlier body.
+   */
+  readonly undocumented: unknown;
+  /** The absent members and the strings that the schema expects to be different: for each place, the first one. */
+  readonly departures: readonly Departure[];
+}
+
+/** The paths of the objects and members to which the records of a scan refer. */
+export interface RecordedPlaces {
+  /** The objects by the addresses of their tables. */
+  readonly places: ReadonlyMap<number, readonly string[]>;
+  /** The expected members and strings by the addresses of their nodes. */
+  readonly expectations: ReadonlyMap<number, readonly string[]>;
+}
+
+const NONE: Differences = { undocumented: undefined, departures: [] };
+
+/** The number of remembered results, and the maximum length of their keys. */
+const MAX_REMEMBERED = 64;
+const MAX_KEY = 2000;
+
 /**
- * Reads the undocumented members that a scan has recorded: the body with only those members, each at its first place.
- * Returns undefined if a member is named `__proto__`, which cannot be set.
+ * Creates the function that reads the differences that a scan has recorded. It returns undefined if an undocumented
+ * member is named `__proto__`, which cannot be set.
+ *
+ * A server usually sends the same undocumented members with every response. The function then returns the same object,
+ * so that its readers can recognize it.
  */
-export function readUndocumented(
-  { integers }: EventViews,
+export function createReadDifferences(
+  recorded: RecordedPlaces,
+): (views: Pick<EventViews, 'integers'>, texts: EventTexts) => Differences | undefined {
+  const remembered = boundedMemo<string, Differences | undefined, DifferenceRecords>(MAX_REMEMBERED, (_key, records) =>
+    read(records),
+  );
+  return ({ integers }, texts) => {
+    const members = integers[layout.RESULT_UNDOCUMENTED / 4] as number;
+    const departures = integers[layout.RESULT_DEPARTURES / 4] as number;
+    if (members + departures === 0) return NONE;
+    const records = { ...recorded, integers, texts, members, departures };
+    const key = keyOf(records);
+    return key.length > MAX_KEY ? read(records) : remembered(key, records);
+  };
+}
+
+/** The differences that a scan has recorded. */
+interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces {
+  readonly texts: EventTexts;
+  /** The number of undocumented members. */
+  readonly members: number;
+  readonly departures: number;
+}
+
+/** Returns a text that is the same for two bodies only if the same differences are reported for them. */
+function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {
+  let key = '';
+  for (let index = 0; index < members; index += 1) {
+    const at = (layout.MEMBERS + index * layout.MEMBER_SIZE) / 4;
+    const table = integers[at + layout.MEMBER_TABLE / 4] as number;
+    const indices = indicesOf(integers, places.get(table), at + layout.MEMBER_INDICES / 4);
+    const name = (integers[at + layout.MEMBER_NAME / 4] as number) - start;
+    const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
+    const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
+    const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
+    // Reports contain only the type and the size of a value, so all integers are equal. A name ends with a quotation
+    // mark, which cannot occur in it.
+    key += isInteger(body, value, valueEnd)
+      ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
+      : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;
+    if (key.length > MAX_KEY) return key;
+  }
+  for (let index = 0; index < departures; index += 1) {
+    const at = (layout.DEPARTURES + index * layout.DEPARTURE_SIZE) / 4;
+    const node = integers[at + layout.DEPARTURE_NODE / 4] as number;
+    const from = integers[at + layout.DEPARTURE_FROM / 4] as number;
+    const to = integers[at + layout.DEPARTURE_TO / 4] as number;
+    const text = from === 0 ? '' : `"${body.toString('latin1', from - start, to - start)}"`;
+    key += `\n!${node}${indicesOf(integers, expectations.get(node), at + layout.DEPARTURE_INDICES / 4)}${text}`;
+    if (key.length > MAX_KEY) return key;
+  }
+  return key;
+}
+/** Returns the indices that a record contains for the arrays of a path. */
+function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, at: number): string {
+  let text = '';
+  let level = 0;
+  if (path !== undefined)
+    for (const step of path)
+      if (step === '*') {
+        text += ` ${integers[at + level]}`;
+        level += 1;
+      }
+  return text;
+}
+
+/** The maximum number of bytes of an integer that is not read. A longer one could be infinite. */
+const MAX_DIGITS = 16;
+
+/** Returns true if the bytes of a JSON value are an integer without a fraction or an exponent. */
+function isInteger(body: Buffer, from: number, to: number): boolean {
+  if (to - from > MAX_DIGITS) return false;
+  for (let at = body[from] === MINUS ? from + 1 : from; at < to; at += 1) {
+    const byte = body[at] as number;
+    if (byte < ZERO || byte > NINE) return false;
+  }
+  return true;
+}
+
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+function read({ integers, texts, members, departures, places, expectations }: DifferenceRecords) {
+  const undocumented = readUndocumented(integers, texts, members, places);
+  if (undocumented === undefined) return undefined;
+  return { undocumented: undocumented.body, departures: readDepartures(integers, texts, departures, expectations) };
+}
+
+function readUndocumented(
+  integers: Uint32Array,
   { body, start, encoding }: EventTexts,
-  places: ReadonlyMap<number, readonly string[]>,
+  count: number,
+  places: RecordedPlaces['places'],
 ): { readonly body: unknown } | undefined {
   const root: { body: unknown } = { body: undefined };
-  const count = integers[layout.RESULT_UNDOCUMENTED / 4] as number;
   for (let index = 0; index < count; index += 1) {
     const member = (layout.MEMBERS + index * layout.MEMBER_SIZE) / 4;
     const word = (offset: number) => integers[member + offset / 4] as number;
@@ -97,26 +223,19 @@ export function readUndocumented(
   return root;
 }
 
-/** A place where a valid body is not as expected. */
-export interface Departure {
-  /** The names and indices that lead to the value. */
-  readonly path: readonly (string | number)[];
-  /** The string of an unexpected form. Undefined if an expected member is absent. */
-  readonly text: string | undefined;
-}
-
-/** Reads the departures that a scan has recorded: for each place, the first one in the body. */
-export function readDepartures(
-  { integers }: Pick<EventViews, 'integers'>,
+function readDepartures(
+  integers: Uint32Array,
   { body, start, encoding }: EventTexts,
-  places: ReadonlyMap<number, readonly string[]>,
+  count: number,
+  expectations: RecordedPlaces['expectations'],
 ): readonly Departure[] {
-  return Array.from({ length: integers[layout.RESULT_DEPARTURES / 4] as number }, (_, index) => {
+  return Array.from({ length: count }, (_, index) => {
     const departure = (layout.DEPARTURES + index * layout.DEPARTURE_SIZE) / 4;
     const word = (offset: number) => integers[departure + offset / 4] as number;
     const from = word(layout.DEPARTURE_FROM);
     const text = from === 0 ? undefined : body.toString(encoding, from - start, word(layout.DEPARTURE_TO) - start);
-    return { path: withIndices(places.get(word(layout.DEPARTURE_NODE)) ?? [], word, layout.DEPARTURE_INDICES), text };
+    const place = expectations.get(word(layout.DEPARTURE_NODE)) ?? [];
+    return { path: withIndices(place, word, layout.DEPARTURE_INDICES), text };
   });
 }
 

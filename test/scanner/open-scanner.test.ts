@@ -419,6 +419,63 @@ describe('the scanner', () => {
     expect(compareBody(Buffer.from(JSON.stringify({ z: 'a', list, open: { x: 1 } })))).toBe('both valid');
   });
 
+  describe('reading the differences of one body after those of another', () => {
+    const item = {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'string', 'x-expected-enum': ['x'] }, in: pair },
+      'x-expected': ['a'],
+    };
+    const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
+    // Each body differs from the first one in one respect that the reports show.
+    const bodies = [
+      '{"list":[{"a":1,"x":5}]}',
+      '{"list":[{"a":1},{"a":1,"x":5}]}',
+      '{"list":[{"a":1,"y":5}]}',
+      '{"list":[{"a":1,"x":5.5}]}',
+      '{"list":[{"a":1,"x":"5"}]}',
+      '{"list":[{"a":1,"x":"55"}]}',
+      '{"list":[{"a":1,"x":[5]}]}',
+      '{"list":[{"a":1,"x":{"y":5}}]}',
+      '{"list":[{"a":1,"x":null}]}',
+      '{"list":[{"a":1,"x":-}]}',
+      // The parser reads this number as infinite, which is not an integer.
+      `{"list":[{"a":1,"x":1${'0'.repeat(400)}}]}`,
+      '{"list":[{"a":1,"x":5,"y":5}]}',
+      '{"list":[{"a":1,"in":{"a":1,"x":5}}]}',
+      '{"open":{"a":1,"x":5}}',
+      '{"list":[{"x":5}]}',
+      '{"list":[{"a":1},{"x":5}]}',
+      '{"list":[{"a":1,"b":"y"}]}',
+      '{"list":[{"a":1,"b":"yy"}]}',
+      '{"list":[{"a":1,"b":"x"}]}',
+      '{"list":[{"a":1,"é":5}]}',
+      '{"list":[{"a":1,"Ã©":5}]}',
+    ].map((text) => Buffer.from(text));
+
+    it('finds what the validator finds', () => {
+      const compareBody = comparisonFor(schema);
+      for (const first of bodies)
+        for (const second of bodies)
+          expect([compareBody(first), compareBody(second)].join()).toMatch(/^(both (in)?valid,?|closer,?){2}$/);
+    });
+
+    it('returns the same object if only integers and documented values differ', () => {
+      const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
+        schemas: new Map<string, JsonSchema>(),
+        schema: { schema, path: FILE },
+        excerpt: [],
+      });
+      const differences = (text: string) => scan(Buffer.from(text))?.differences;
+      const first = differences('{"list":[{"a":1,"x":5},{}]}');
+      expect(first).toEqual({
+        undocumented: { list: [{ x: 5 }] },
+        departures: [{ path: ['list', 1, 'a'], text: undefined }],
+      });
+      expect(differences('{"list":[{"a":2,"x":-60},{}]}')).toBe(first);
+      expect(differences('{"list":[{"a":2,"x":6.5},{}]}')).not.toBe(first);
+    });
+  });
+
   it('looks closer at objects with very many undocumented members', () => {
     const members = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, 1]));

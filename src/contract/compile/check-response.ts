@@ -3,7 +3,7 @@ import type { ItemsAt, Operation } from '../../model/operation.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import type { ResponseVariant } from '../contract-files.ts';
-import type { Departure } from '../explain/expectations.ts';
+import type { ScannedDifferences } from '../explain/expectations.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
 import { itemPlace, itemsOf, type ParameterValues, toObject } from '../values.ts';
 import { checkSemantics } from '../semantic-rules.ts';
@@ -21,10 +21,9 @@ export interface ResponseToCheck {
   readonly json: unknown;
   /**
    * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
-   * values that the semantic rules read, `undocumented` contains the undocumented fields, and `departures` contains the
-   * places where the body is not as expected.
+   * values that the semantic rules read.
    */
-  readonly scanned?: { readonly undocumented: unknown; readonly departures: readonly Departure[] };
+  readonly scanned?: ScannedDifferences;
 }
 
 /**
@@ -61,7 +60,7 @@ export function checkResponse(
   const success = response.status >= 200 && response.status < 300;
   const variant = variantOf(parameters);
   const check = validators.response({ ...response, variant });
-  const found = scanned === undefined ? check(json) : check(scanned.undocumented, scanned.departures);
+  const found = check(json, scanned);
   const breaking = found.filter((violation) => !isAdvisory(violation));
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };

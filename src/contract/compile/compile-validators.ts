@@ -1,7 +1,7 @@
 import type { Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
-import { findUnknownFields } from '../explain/find-unknown-fields.ts';
+import { findUnknownFields, type UnknownField } from '../explain/find-unknown-fields.ts';
 import {
   createDescribeFound,
   type DescribeFound,
@@ -10,9 +10,10 @@ import {
   toViolations,
 } from '../explain/schema-violation.ts';
 import {
-  type Departure,
+  type ScannedDifferences,
   expectationViolation,
   findUnmetExpectations,
+  type UnmetExpectation,
   unmetExpectationsAt,
 } from '../explain/expectations.ts';
 import { unknownFieldViolation } from '../explain/unknown-field.ts';
@@ -77,10 +78,9 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   }
   if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
   const media = checkMedia(head.mediaType);
-  return (json, departures) => {
+  return (json, scanned) => {
     if (media.length > 0) return [...media];
-    if (departures?.length === 0 && json === undefined) return [];
-    if (json !== undefined || departures !== undefined) return documented[variant](json, departures);
+    if (json !== undefined || scanned !== undefined) return documented[variant](json, scanned);
     return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
   };
 }
@@ -119,7 +119,7 @@ interface ResponseHead {
 /** The compiled checks of an operation. */
 export interface OperationValidators {
   /** Checks the JSON value of a request body. */
-  readonly request: (value: unknown) => Violation[];
+  readonly request: (value: unknown) => readonly Violation[];
   /**
    * Checks the status and the content type of a response. Returns the check for the JSON value of the body. A body that
    * is not JSON is represented by `undefined`.
@@ -136,11 +136,10 @@ interface SuccessSchema {
 }
 
 /**
- * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `departures` is
- * defined, the whole value is already known to satisfy the schema: `value` contains only the part with undocumented
- * fields, and `departures` contains the places where the value is not as expected.
+ * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `scanned` is
+ * defined, the value is not read: a scan has proved that it satisfies the schema and found its differences.
  */
-type SchemaCheck = (value: unknown, departures?: readonly Departure[]) => Violation[];
+type SchemaCheck = (value: unknown, scanned?: ScannedDifferences) => readonly Violation[];
 
 /** Options of a check. */
 interface CheckOptions {
@@ -154,6 +153,8 @@ interface CheckOptions {
    */
   readonly max?: number;
 }
+
+const NONE: readonly Violation[] = [];
 
 /** The default maximum. The configuration cannot set a higher value. */
 const MAX_ERRORS = 1000;
@@ -170,26 +171,39 @@ export function toSchemaCheck(
   if (!compiled) return () => [];
   const { accepts, explain, file, files } = compiled;
   const shape = unknownFields ? compileFieldShape(files, file) : undefined;
-  // Only responses are expected to contain more than is required.
-  const unmetIn = (value: unknown, departures?: readonly Departure[]) => {
-    if (place.direction === 'request') return [];
-    return departures === undefined ? findUnmetExpectations(shape, value) : unmetExpectationsAt(shape, departures);
+  const unknownIn = (value: unknown) => (shape === undefined ? [] : findUnknownFields(shape, value, max));
+  const advisories = (unknown: readonly UnknownField[], unmet: readonly UnmetExpectation[]) => [
+    ...unknown.map((field) => unknownFieldViolation(field, place)),
+    ...unmet.map((one) => expectationViolation(one, place, files, describe)),
+  ];
+  // A scanner returns the same object for responses with the same differences.
+  const known = new WeakMap<ScannedDifferences, readonly Violation[]>();
+  const checkScanned = (scanned: ScannedDifferences): readonly Violation[] => {
+    const { undocumented, departures } = scanned;
+    if (undocumented === undefined && departures.length === 0) return NONE;
+    let found = known.get(scanned);
+    if (found === undefined) {
+      found = advisories(unknownIn(undocumented), unmetExpectationsAt(shape, departures));
+      known.set(scanned, found);
+    }
+    return found;
   };
-  return (value, departures) => {
-    const unknown = shape === undefined ? [] : findUnknownFields(shape, value, max);
-    const unmet = unmetIn(value, departures);
-    const advisories = (isClear: (within: string) => boolean = () => true) => [
-      ...unknown.filter(({ within }) => isClear(within)).map((field) => unknownFieldViolation(field, place)),
-      ...unmet.filter(({ within }) => isClear(within)).map((one) => expectationViolation(one, place, files, describe)),
-    ];
-    if (departures !== undefined || accepts(value)) return unknown.length + unmet.length === 0 ? [] : advisories();
+  return (value, scanned) => {
+    if (scanned !== undefined) return checkScanned(scanned);
+    const unknown = unknownIn(value);
+    // Only responses are expected to contain more than is required.
+    const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
+    if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));
     // A client must see every item that it has to fix. In a server's response, the same error in every item counts as
     // one violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),
-      ...advisories(causes.isClear),
+      ...advisories(
+        unknown.filter(({ within }) => causes.isClear(within)),
+        unmet.filter(({ within }) => causes.isClear(within)),
+      ),
     ];
   };
 }

@@ -5,7 +5,7 @@ import { placesIn, type SchemaFiles } from './schema-errors.ts';
 import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
 
 /** An expectation of the contract that a response does not meet. */
-interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
+export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
   /** The JSON pointer to the object that contains, or lacks, the field. */
   readonly within: string;
   /** The JSON pointer to the field. */
@@ -20,6 +20,13 @@ export interface Departure {
   readonly path: readonly (string | number)[];
   /** The text with the unexpected form. Undefined if the field is absent. */
   readonly text: string | undefined;
+}
+
+/** The differences from the contract that a scan of a valid body has found. */
+export interface ScannedDifferences {
+  /** The body with only its undocumented fields. Undefined if it has none. */
+  readonly undocumented: unknown;
+  readonly departures: readonly Departure[];
 }
 
 /** The maximum depth of the search. No document is nested this deeply. */
