@@ -422,7 +422,12 @@ describe('the scanner', () => {
   describe('reading the differences of one body after those of another', () => {
     const item = {
       type: 'object',
-      properties: { a: { type: 'integer' }, b: { type: 'string', 'x-expected-enum': ['x'] }, in: pair },
+      properties: {
+        a: { type: 'integer' },
+        b: { type: 'string', 'x-expected-enum': ['x'] },
+        c: { type: 'string', 'x-expected-enum': ['x'] },
+        in: pair,
+      },
       'x-expected': ['a'],
     };
     const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
@@ -447,6 +452,7 @@ describe('the scanner', () => {
       '{"list":[{"a":1},{"x":5}]}',
       '{"list":[{"a":1,"b":"y"}]}',
       '{"list":[{"a":1,"b":"yy"}]}',
+      '{"list":[{"a":1,"c":"y"}]}',
       '{"list":[{"a":1,"b":"x"}]}',
       '{"list":[{"a":1,"é":5}]}',
       '{"list":[{"a":1,"Ã©":5}]}',
