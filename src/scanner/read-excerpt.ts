@@ -116,7 +116,7 @@ export function createReadDifferences(
   recorded: RecordedPlaces,
 ): (views: Pick<EventViews, 'integers'>, texts: EventTexts) => Differences | undefined {
   const remembered = boundedMemo<string, Differences | undefined, DifferenceRecords>(MAX_REMEMBERED, (_key, records) =>
-    read(records),
+    readRecords(records),
   );
   return ({ integers }, texts) => {
     const members = integers[layout.RESULT_UNDOCUMENTED / 4] as number;
@@ -124,7 +124,7 @@ export function createReadDifferences(
     if (members + departures === 0) return NONE;
     const records = { ...recorded, integers, texts, members, departures };
     const key = keyOf(records);
-    return key.length > MAX_KEY ? read(records) : remembered(key, records);
+    return key.length > MAX_KEY ? readRecords(records) : remembered(key, records);
   };
 }
 
@@ -195,7 +195,7 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-function read({ integers, texts, members, departures, places, expectations }: DifferenceRecords) {
+function readRecords({ integers, texts, members, departures, places, expectations }: DifferenceRecords) {
   const undocumented = readUndocumented(integers, texts, members, places);
   if (undocumented === undefined) return undefined;
   return { undocumented: undocumented.body, departures: readDepartures(integers, texts, departures, expectations) };

@@ -46,9 +46,10 @@ export function createCompareBody(
   const tree = toExcerptTree(excerpt);
   // Reports contain only descriptions of the values, so the scanner may return another integer.
   const unknownIn = (value: unknown) =>
-    findUnknownFields(shape, value, MAX_UNKNOWN).map((field) => ({
-      ...field,
-      value: Number.isInteger(field.value) ? 'integer' : field.value,
+    findUnknownFields(shape, value, MAX_UNKNOWN).map(({ within, at, value: found }) => ({
+      within,
+      at,
+      value: Number.isInteger(found) ? 'integer' : found,
     }));
   return (body) => {
     const scanned = scanner.scan(body);
