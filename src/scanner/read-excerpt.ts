@@ -73,7 +73,7 @@ export function readExcerpt(
 }
 
 /** A place where a valid body is not as expected. */
-export interface Departure {
+interface Departure {
   /** The names and indices that lead to the value. */
   readonly path: readonly (string | number)[];
   /** The string of an unexpected form. Undefined if an expected member is absent. */
@@ -92,7 +92,7 @@ export interface Differences {
 }
 
 /** The paths of the objects and members to which the records of a scan refer. */
-export interface RecordedPlaces {
+interface RecordedPlaces {
   /** The objects by the addresses of their tables. */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /** The expected members and strings by the addresses of their nodes. */

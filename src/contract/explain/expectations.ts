@@ -15,7 +15,7 @@ export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema
 }
 
 /** A place where a scan found that an expected field is absent, or that a text has an unexpected form. */
-export interface Departure {
+interface Departure {
   /** The names and indices that lead to the field. */
   readonly path: readonly (string | number)[];
   /** The text with the unexpected form. Undefined if the field is absent. */

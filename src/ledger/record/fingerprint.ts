@@ -18,15 +18,38 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again. */
+/** The number of violations that are recognized as the same object. */
+const MAX_RECENT = 16;
+
+/**
+ * Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again.
+ *
+ * The header, the log and the ledger identify the same object, and responses that differ from the contract in the same
+ * way share their violations. Such an object is recognized without building a key.
+ */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
+  const recent: Recent[] = [];
+  let next = 0;
   return (operation, status, violation) => {
+    for (const known of recent)
+      if (known.violation === violation && known.operation === operation && known.status === status) return known.kind;
     const { check, direction, location, keyword, schemaPath, candidate } = violation;
     const upstreamStatus = direction === 'response' ? status : undefined;
     const key = `${operation ?? ''}\n${check}\n${direction}\n${upstreamStatus ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n${violation.at}`;
-    return kinds(key, { status: upstreamStatus, violation });
+    const kind = kinds(key, { status: upstreamStatus, violation });
+    recent[next] = { operation, status, violation, kind };
+    next = (next + 1) % MAX_RECENT;
+    return kind;
   };
+}
+
+/** A violation and its properties. The properties depend on the operation and the status too. */
+interface Recent {
+  readonly operation: string | undefined;
+  readonly status: number | undefined;
+  readonly violation: Violation;
+  readonly kind: ViolationKind;
 }
 
 interface Occurrence {
