@@ -53,7 +53,7 @@ const ROWS: Readonly<Record<string, string>> = {
 };
 
 const gatewayIn = (mode: string, fault = ''): TestGateway => {
-  const gateway = gateways.get(fault === 'slow' ? `hurried ${mode}` : mode);
+  const gateway = gateways.get(fault.startsWith('slow') ? `hurried ${mode}` : mode);
   if (gateway === undefined) throw new Error(`no gateway in ${mode}`);
   return gateway;
 };
@@ -106,8 +106,14 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 
 const TABLE = driftTable();
 
+/** In observe mode, a slow response is not refused, so it is only longer than the timeout that the other modes have. */
+const inMode = (row: DriftRow, mode: string): DriftRow =>
+  row.fault === 'slow' && mode === 'observe'
+    ? { ...row, fault: 'slow:300', status: 'ok', violation: 'protocol over-limit-deadline' }
+    : row;
+
 describe.each(MODES)('a drifting server in %s', (mode) => {
-  it.each(TABLE)('records one violation for $fault of $operations', async (row) => {
+  it.each(TABLE.map((row) => inMode(row, mode)))('records one violation for $fault of $operations', async (row) => {
     const wanted = OPERATIONS.filter(({ id }) => row.operations?.includes(ROWS[id] ?? '') ?? true);
     expect(wanted).toHaveLength(row.operations?.length ?? OPERATIONS.length);
     const found: Record<string, string[]> = {};
