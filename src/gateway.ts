@@ -19,7 +19,7 @@ import type { LadderState } from './ladder/ladder-step.ts';
 import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
-import { formatPermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
+import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
@@ -50,8 +50,8 @@ export interface Assembly {
   readonly edges: Edges;
   /** The lines that `portico plan` prints, one for each operation. */
   readonly planLines: readonly string[];
-  /** The permission matrix as text. It shows the operations that each role and each account may use. */
-  readonly permissionsMatrix: string;
+  /** The operations that each role and each account may use. */
+  readonly permissions: PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. The upstream is not called. */
   explain(request: ExplainRequest): readonly string[];
   /** The accepted violations. Undefined if no baseline file is configured. */
@@ -106,7 +106,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     storedLadder: start.ladder,
     edges,
     planLines: [...[...gateway.plans.values()].map(planLine), undocumentedPlanLine(gateway.undocumented)],
-    permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
+    permissions: permissionMatrix(start.permissions, start.contract.operations),
     explain: (request) => explain(gateway, rules, settings.mode.name, request),
     baseline: start.baseline,
     probe: () => probeUpstream(settings, services, start.contract.operations, start.serviceAuthorization),

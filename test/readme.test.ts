@@ -20,7 +20,7 @@ const CLI_PAGE = `# Commands
 
 This page is generated from the help of the program; a test compares the two. Run \`npm run -s portico -- COMMAND\` in a
 checkout, or \`portico COMMAND\` if the package is installed. The exit codes are 0 for success, 1 for configuration errors
-and failures, and 2 for usage errors.
+and failures, and 2 for usage errors. [cli.schema.json](cli.schema.json) describes the output of \`--format json\`.
 `;
 
 /** Runs the program in a checkout with only the repository's own configuration. */

@@ -1,6 +1,8 @@
-import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { StartFault } from '../../model/fault.ts';
+import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
+import { checkJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 import { FAIL_FLAGS } from './report-flags.ts';
 
 const WALK_FLAGS = [
@@ -29,7 +31,7 @@ export const checkCommand: Command = {
   summary: 'Check configuration, contract and roles; with --against, check a live server',
   args: '',
   argCount: [0, 0],
-  flags: [...CONFIG_FLAGS, ...WALK_FLAGS],
+  flags: [...CONFIG_FLAGS, FORMAT_FLAG, ...WALK_FLAGS],
   notes: [
     'Without --against, the command sends no requests.',
     '',
@@ -43,17 +45,28 @@ export const checkCommand: Command = {
       return walkUpstream(line, io);
     }
     rejectWalkFlags(line);
-    const settings = await settingsFrom(line, io);
-    const { warnings, operations } = await withAssembly(settings, (assembly) => ({
-      warnings: assembly.warnings,
-      operations: assembly.gateway.plans.size,
-    }));
+    const json = wantsJson(line);
+    const { settings, warnings, operations } = await checked(line, io).catch((error: unknown) => {
+      if (json && error instanceof StartFault) io.out(checkJson(undefined, { errors: error.faults }));
+      throw error;
+    });
+    const { file, mode } = settings;
+    if (json) {
+      io.out(checkJson({ configuration: file, operations, mode: mode.name }, { warnings }));
+      return EXIT.ok;
+    }
     warningLines(warnings).forEach(io.err);
     const extras = contractWords(settings.contract).map((words) => `, ${words}`);
-    io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}${extras.join('')}`);
+    io.out(`OK: ${file}, ${operations} operations, mode ${mode.name}${extras.join('')}`);
     return EXIT.ok;
   },
 };
+
+/** Loads and assembles everything. Throws a StartFault with all configuration errors. */
+async function checked(line: CommandLine, io: CommandIo) {
+  const settings = await settingsFrom(line, io);
+  return withAssembly(settings, ({ warnings, gateway }) => ({ settings, warnings, operations: gateway.plans.size }));
+}
 
 function rejectWalkFlags(line: CommandLine): void {
   const used = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);

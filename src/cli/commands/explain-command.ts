@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import { closestName } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
+import { explainJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 
 /**
  * The command `portico explain` shows how the gateway would handle a request. It runs the same code as the gateway, but
@@ -15,16 +16,19 @@ export const explainCommand: Command = {
   flags: [
     ...CONFIG_FLAGS,
     { name: 'as', value: 'ACCOUNT', help: 'Account that sends the request; anonymous by default.' },
+    FORMAT_FLAG,
   ],
   notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],
   run: async (line, io) => {
     const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
     const request = { method: methodOf(method ?? ''), target: targetOf(target ?? '') };
+    const json = wantsJson(line);
     const as = line.last('as');
     const lines = await withAssembly(await settingsFrom(line, io), (assembly) =>
       assembly.explain(as === undefined ? request : { ...request, as }),
     );
-    lines.forEach(io.out);
+    if (json) io.out(explainJson(as === undefined ? request : { ...request, as }, lines));
+    else lines.forEach(io.out);
     return EXIT.ok;
   },
 };

@@ -1,5 +1,7 @@
+import { formatPermissionMatrix } from '../../permissions/permission-matrix.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
+import { FORMAT_FLAG, permissionsJson, wantsJson } from '../terminal/json-output.ts';
 
 /** The command `portico permissions` prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {
@@ -7,10 +9,11 @@ export const permissionsCommand: Command = {
   summary: 'Print the operations that each role and each account may use',
   args: '',
   argCount: [0, 0],
-  flags: CONFIG_FLAGS,
+  flags: [...CONFIG_FLAGS, FORMAT_FLAG],
   notes: [],
   run: async (line, io) => {
-    await withAssembly(await settingsFrom(line, io), (assembly) => io.out(assembly.permissionsMatrix));
+    const render = wantsJson(line) ? permissionsJson : formatPermissionMatrix;
+    await withAssembly(await settingsFrom(line, io), ({ permissions }) => io.out(render(permissions)));
     return EXIT.ok;
   },
 };

@@ -1,6 +1,7 @@
 import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
+import { FORMAT_FLAG, planJson, wantsJson } from '../terminal/json-output.ts';
 
 /**
  * The command `portico plan` prints the stages of each operation, one line per operation, and a line for undocumented
@@ -11,14 +12,16 @@ export const planCommand: Command = {
   summary: 'Print the stages of each operation',
   args: '',
   argCount: [0, 0],
-  flags: CONFIG_FLAGS,
+  flags: [...CONFIG_FLAGS, FORMAT_FLAG],
   notes: [],
   run: async (line, io) => {
+    const json = wantsJson(line);
     const settings = await settingsFrom(line, io);
-    await withAssembly(settings, ({ warnings, planLines }) => {
+    await withAssembly(settings, ({ warnings, planLines, gateway }) => {
       warningLines(warnings).forEach(io.err);
       for (const words of contractWords(settings.contract)) io.err(`contract: ${words}`);
-      planLines.forEach(io.out);
+      if (json) io.out(planJson(gateway));
+      else planLines.forEach(io.out);
     });
     return EXIT.ok;
   },

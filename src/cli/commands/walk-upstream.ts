@@ -4,6 +4,7 @@ import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts'
 import { ledgerAt, inMemoryOptions } from '../../ledger/store/ledger-location.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
+import { renderJson } from '../../report/json-report.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
 import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts';
@@ -13,11 +14,14 @@ import { openReports, reportFailures } from './open-reports.ts';
 import { failRules } from './report-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkBounds, walkCredential, walkedParameters } from './walk-flags.ts';
+import { walkJson, wantsJson } from '../terminal/json-output.ts';
+import { renderOptions } from '../terminal/write-text.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
 /** Walks a live server through an assembled gateway and records the violations in the ledger. Returns the exit code. */
 export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
   const rules = failRules(line);
+  const json = wantsJson(line);
   const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
   const operations = loadOperations(settings.contract);
   const bounds = walkBounds(line, walkedParameters(operations));
@@ -50,13 +54,19 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     await assembly.services.ledger.flush();
     const failure = walkFailure(summary, line);
     if (failure !== undefined && summary.walked.every(({ statuses }) => !hasResponse(statuses))) {
+      if (json) io.out(walkJson(summary, { ok: false, failures: [failure], report: null }));
       io.err(`portico: ${failure}`);
       return EXIT.failed;
     }
     const scope = { since: undefined, operation: undefined, release: undefined };
     const report = reports.of(await walkLedger.snapshot(), scope);
-    [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (ledgerAt(settings.ledger).isLasting) io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
+    const failed = [...(failure === undefined ? [] : [failure]), ...failures(report, rules)];
+    if (json) {
+      const document: unknown = JSON.parse(renderJson(report, renderOptions(line, io)));
+      io.out(walkJson(summary, { ok: failed.length === 0, failures: failed, report: document }));
+    } else [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
+    if (!json && ledgerAt(settings.ledger).isLasting)
+      io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
     if (failure !== undefined) io.err(`portico: ${failure}`);
     const code = reportFailures(failures(report, rules), io);
     return failure === undefined ? code : EXIT.failed;

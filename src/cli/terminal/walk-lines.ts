@@ -95,19 +95,26 @@ interface WalkProgress {
 
 /** The number of requests after which a line is written if there is no terminal. */
 const REQUESTS_PER_LINE = 50;
+const BAR_WIDTH = 24;
 
 /**
  * Shows the progress of a walk. A terminal shows it in a line that is updated continuously. Otherwise, a line is
- * written from time to time.
+ * written from time to time. The total is the maximum number of requests, because the number of planned requests changes
+ * with each response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      const total = left === undefined ? undefined : Math.min(maxRequests, sent + left);
-      if (live !== undefined) live(`${total === undefined ? sent : `${sent}/${total}`}  ${operation}`);
-      else if (sent % REQUESTS_PER_LINE === 0)
-        err(`${total === undefined ? sent : `${sent} of ${total}`} requests, ${operation}`);
+      // The additional requests of `portico learn` follow the walk and have no maximum.
+      const count = left === undefined ? `${sent} requests` : `${sent} of at most ${maxRequests} requests`;
+      if (live !== undefined) live(`${left === undefined ? '' : `${bar(sent / maxRequests)} `}${count}  ${operation}`);
+      else if (sent % REQUESTS_PER_LINE === 0) err(`${count}, ${operation}`);
     },
     end: () => live?.(''),
   };
+}
+
+function bar(share: number): string {
+  const filled = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));
+  return `[${'#'.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}]`;
 }

@@ -1,0 +1,86 @@
+import type { Fault } from '../../model/fault.ts';
+import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
+import type { ExplainRequest } from '../../pipeline/explain.ts';
+import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
+import type { WalkSummary } from '../../walk/walk-tally.ts';
+import { type CommandLine, type Flag, UsageError } from '../command.ts';
+
+const FORMATS = ['text', 'json'];
+
+/** The flag of the commands that can write JSON. `docs/cli.schema.json` describes the documents. */
+export const FORMAT_FLAG: Flag = {
+  name: 'format',
+  value: 'FORMAT',
+  choices: FORMATS,
+  help: 'text or json; text by default. docs/cli.schema.json describes the JSON.',
+};
+
+/** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
+export function wantsJson(line: CommandLine): boolean {
+  const format = line.last('format') ?? 'text';
+  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: must be one of ${FORMATS.join(', ')}`);
+  return format === 'json';
+}
+
+/** Formats the plans of all operations as JSON. */
+export function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' | 'undocumented'>): string {
+  const operations = [...plans.values()].map(({ operation, checks, errors, stages, moved }) => ({
+    operation: operation.id,
+    method: operation.method,
+    path: operation.path,
+    checks,
+    errors,
+    stages,
+    moved: moved ?? [],
+  }));
+  return documentOf('plan', { operations, undocumented: { stages: undocumented.stages } });
+}
+
+/** Formats the permission matrix as JSON. */
+export function permissionsJson({ subjects, rows }: PermissionMatrix): string {
+  const operations = rows.map(({ operation, method, path, cells }) => ({
+    operation,
+    method,
+    path,
+    access: subjects.map(({ kind, name }, at) => ({ kind, name, access: cells[at] ?? 'denied' })),
+  }));
+  return documentOf('permissions', { operations });
+}
+
+/** Formats an explanation as JSON. Each line has the form `name: text`. */
+export function explainJson({ method, target, as }: ExplainRequest, lines: readonly string[]): string {
+  const steps = lines.map((line) => {
+    const { name = '', text = '' } = /^(?<name>[^:]*):\s*(?<text>.*)$/s.exec(line)?.groups ?? { text: line };
+    return { name: name.trim(), text };
+  });
+  const verdict = steps.findLast(({ name }) => name === 'verdict')?.text ?? null;
+  return documentOf('explanation', { request: { method, target, as: as ?? null }, verdict, steps });
+}
+
+/** Formats the result of `portico check` without a walk as JSON. */
+export function checkJson(
+  result: { readonly configuration: string; readonly operations: number; readonly mode: string } | undefined,
+  { warnings = [], errors = [] }: { readonly warnings?: readonly Fault[]; readonly errors?: readonly Fault[] },
+): string {
+  const { configuration = null, operations = null, mode = null } = result ?? {};
+  return documentOf('check', { ok: errors.length === 0, configuration, operations, mode, warnings, errors });
+}
+
+/** Formats the result of a walk as JSON. `report` is the JSON report of the walk. Null if there was no response. */
+export function walkJson(
+  { requests, ended, walked, notWalked }: WalkSummary,
+  { ok, failures, report }: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
+): string {
+  const walk = {
+    requests,
+    ended,
+    walked: walked.map((one) => ({ ...one, statuses: Object.fromEntries(one.statuses) })),
+    notWalked,
+  };
+  return documentOf('walk', { ok, failures, walk, report });
+}
+
+/** The version of the documents. Incompatible changes increase it. */
+const VERSION = 1;
+
+const documentOf = (kind: string, content: object) => JSON.stringify({ version: VERSION, kind, ...content }, null, 2);
