@@ -10,7 +10,13 @@ export interface Panel {
   readonly description?: string;
   readonly datasource?: { readonly uid: string };
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: {
+      readonly unit?: string;
+      readonly mappings?: readonly unknown[];
+      readonly thresholds?: { readonly steps: readonly unknown[] };
+    };
+  };
   readonly targets?: readonly {
     readonly refId: string;
     readonly expr: string;
@@ -22,6 +28,8 @@ export interface Panel {
 /** The dashboard, with the members that the tests read. */
 export interface Dashboard {
   readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly name: string; readonly expr: string }[] };
+  readonly links: readonly { readonly url: string }[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
 }
 

@@ -79,6 +79,20 @@ describe('the dashboard for Grafana', () => {
     }
   });
 
+  it('marks states with colors and words, and values with thresholds', () => {
+    const defaultsOf = (title: string) => panels.find((panel) => panel.title === title)?.fieldConfig?.defaults;
+    for (const title of ['Ready', 'Upstream paused', 'Checks enforced', 'Enforcement per operation'])
+      expect(defaultsOf(title)?.mappings, title).toHaveLength(1);
+    const marked = ['Ready', 'Error budget left', 'Error budget burn', 'Failures', 'Event loop lag, 99th percentile'];
+    for (const title of marked) expect(defaultsOf(title)?.thresholds?.steps.length, title).toBeGreaterThan(1);
+  });
+
+  it('shows restarts and releases as annotations, and links to the console', () => {
+    expect(dashboard.annotations.list.map(({ name }) => name)).toEqual(['Restarts', 'Releases']);
+    expect(dashboard.annotations.list.flatMap(({ expr }) => strangeNames(expr, known))).toEqual([]);
+    expect(dashboard.links.map(({ url }) => url)).toContain('http://127.0.0.1:8081/console/');
+  });
+
   it('overlaps no panels', () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
