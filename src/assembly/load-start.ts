@@ -1,4 +1,5 @@
 import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
+import { settingWarnings } from '../config/setting-warnings.ts';
 import type { Place, Settings } from '../config/settings.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -19,7 +20,7 @@ export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
-  /** Problems in the two contracts that do not prevent startup. */
+  /** Problems in the two contracts and the settings that do not prevent startup. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -76,6 +77,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
     shadow: shadow.contract,
     warnings: [
       ...contract.warnings,
+      ...settingWarnings(settings, contract, rules.roles),
       ...shadowWarnings(contract, shadow.contract, settings.placeOf('/contract/candidate')),
     ],
     ...rules,

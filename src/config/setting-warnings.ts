@@ -1,0 +1,217 @@
+import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
+import type { Contract } from '../contract/contract.ts';
+import { IN_MEMORY } from '../files/replace-file.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
+import type { Fault } from '../model/fault.ts';
+import type { Operation } from '../model/operation.ts';
+import { PRIVATE_FIELDS_REQUIREMENT } from '../permissions/compile-permissions.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import { termsOf } from '../permissions/vocabulary.ts';
+import type { Settings } from './settings.ts';
+
+/** A setting, and the reason why it has no effect. */
+interface Inert {
+  readonly pointer: string;
+  readonly because: string;
+}
+
+/** Returns warnings about explicit settings that can never have an effect, and about unknown names in the settings. */
+export function settingWarnings(
+  settings: Settings,
+  contract: Pick<Contract, 'operations' | 'permissions'>,
+  roles: RolesFile,
+): readonly Fault[] {
+  const { operations } = contract;
+  const inert = [
+    ...globalInert(settings, operations),
+    ...operationInert(settings, operations),
+    ...allowInert(settings, operations),
+  ]
+    .filter(({ pointer }) => settings.originOf(pointer) !== 'default')
+    .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
+  return [...inert, ...permissionWarnings(settings, contract, roles), ...roleWarnings(settings, roles)].map(
+    ({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }),
+  );
+}
+
+const CACHE_KEYS = (
+  'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
+  'noCacheRoles sampleShared'
+).split(' ');
+
+const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>
+  condition ? pointers.map((pointer) => ({ pointer, because })) : [];
+
+/** Returns the global settings that another setting disables. */
+function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
+  const { mode, embedded, authentication, contract, ladder, ledger, permissions } = settings;
+  const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
+  const promotes = ladder.promote.enabled && !mode.transparent;
+  return [
+    ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
+    ...when(embedded, 'the upstream is the reference server', '/upstream/startupProbe'),
+    ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
+    ...when(mode.transparent, 'the mode observe does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
+    ...when(
+      authentication.verifier === 'file',
+      'authentication.verifier is file',
+      '/authentication/probe',
+      '/authentication/calibrationSeconds',
+    ),
+    ...when(authentication.verifier === 'upstream', 'authentication.verifier is upstream', '/authentication/hashing'),
+    ...when(
+      permissions.ownership.lookup === undefined,
+      'permissions.ownership.lookup is not set',
+      '/permissions/ownership/authorPointer',
+    ),
+    ...when(
+      contract.scanner && (settings.learn.traffic || contract.candidate !== undefined),
+      'responses are not scanned while traffic is sampled or compared with a shadow contract',
+      '/contract/scanner',
+    ),
+    ...when(
+      mode.transparent && ladder.promote.enabled,
+      'the mode observe promotes no checks',
+      '/ladder/promote/enabled',
+      '/ladder/promote/checks',
+    ),
+    ...when(!mode.transparent && !ladder.promote.enabled, 'ladder.promote.enabled is false', '/ladder/promote/checks'),
+    ...when(
+      ladder.demote.enabled && !enforces && !(promotes && ladder.promote.checks.includes('responses')),
+      'the check responses is not enforced for any operation',
+      '/ladder/demote/enabled',
+    ),
+    ...when(ledger.file === IN_MEMORY, 'ledger.file is :memory:', '/ledger/maxBytes'),
+    ...when(
+      !operations.some(({ requestRules }) => requestRules.includes('comment-visibility')),
+      'the contract has no operation that writes comments (contract.inferred)',
+      '/comments/visibilityOptions',
+    ),
+  ];
+}
+
+const NOTHING_STORED = 'the mode or cache.enabled prevents storing';
+
+const isCacheOn = ({ mode, cache }: Settings) => !mode.transparent && (cache.enabled ?? mode.cache);
+
+/** Returns the reason why the cache options of an operation have no effect, or undefined if they can have an effect. */
+function inertCache(settings: Settings, { id, cacheability }: Operation): string | undefined {
+  const enabled = settings.operations[id]?.cache?.enabled;
+  if (enabled === false) return undefined;
+  if (cacheability === undefined) return `responses of ${id} are never stored`;
+  if (!isCacheOn(settings)) return NOTHING_STORED;
+  return (enabled ?? cacheability.byDefault) ? undefined : `responses of ${id} are stored only with enabled: true`;
+}
+
+/** Returns the settings of single operations that do not apply to the operation. */
+function operationInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
+  return operations.flatMap((operation) => {
+    const { id, paging, parameters } = operation;
+    const cacheReason = inertCache(settings, operation);
+    const own = `/operations/${escapePointer(id)}`;
+    const allowed = settings.parameters.allow[id] ?? [];
+    const isDocumented = (name: string) =>
+      parameters.some((one) => one.location === 'query' && one.acceptance === 'known' && one.name === name);
+    const unpaged = `${id} is not paged`;
+    return [
+      { pointer: `${own}/checks/undocumented`, because: 'the check undocumented does not belong to an operation' },
+      ...(paging === undefined
+        ? ['/checks/pageBounds', '/pageBounds'].map((key) => ({ pointer: own + key, because: unpaged }))
+        : []),
+      ...(paging === undefined && typeof settings.cache.defaultPageSize === 'object'
+        ? [{ pointer: `/cache/defaultPageSize/${escapePointer(id)}`, because: unpaged }]
+        : []),
+      ...(cacheReason === undefined ? [] : [{ pointer: `${own}/cache`, because: cacheReason }]),
+      ...allowed.flatMap((name, index) =>
+        isDocumented(name)
+          ? [
+              {
+                pointer: `/parameters/allow/${escapePointer(id)}/${index}`,
+                because: `${name} is a documented parameter of ${id}`,
+              },
+            ]
+          : [],
+      ),
+    ];
+  });
+}
+
+const nameless = (path: string) => path.replaceAll(/\{[^}]*\}|\*(?!\*)/g, '{}');
+
+/** Returns the entries of `undocumented.allow` that a documented operation or an earlier entry makes ineffective. */
+function allowInert({ undocumented }: Settings, operations: readonly Operation[]): readonly Inert[] {
+  const documented = new Map(operations.map((one) => [`${one.method} ${nameless(one.path)}`, one.id]));
+  const earlier = new Map<string, number>();
+  return undocumented.allow.flatMap(({ method, path }, index) => {
+    const pointer = `/undocumented/allow/${index}`;
+    const key = nameless(path);
+    const id = documented.get(`${method === 'HEAD' ? 'GET' : method} ${key}`);
+    if (id !== undefined) return [{ pointer, because: `the request is documented as ${id}` }];
+    const before = earlier.get(`* ${key}`) ?? earlier.get(`${method} ${key}`);
+    if (before !== undefined) return [{ pointer, because: `/undocumented/allow/${before} allows the same requests` }];
+    earlier.set(`${method} ${key}`, index);
+    return [];
+  });
+}
+
+interface Warning {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+const suggestionFor = (name: string, known: readonly string[]) => {
+  const near = closestName(name, known);
+  return near === undefined ? '' : `; did you mean "${near}"?`;
+};
+
+/** Returns warnings about permissions that the contract does not list, and permissions that nobody can have. */
+function permissionWarnings(
+  { undocumented }: Settings,
+  { operations, permissions }: Pick<Contract, 'operations' | 'permissions'>,
+  { roles }: RolesFile,
+): readonly Warning[] {
+  const known = permissions.map(({ name }) => name);
+  const granted = new Set([...roles.values()].flatMap((role) => role.permissions));
+  const allow = undocumented.allow.flatMap(({ permission }, index) => {
+    if (permission === undefined) return [];
+    const pointer = `/undocumented/allow/${index}/permission`;
+    if (!known.includes(permission))
+      return [
+        {
+          pointer,
+          message: `"${permission}" is not a permission in the contract (x-permissions)${suggestionFor(permission, known)}`,
+        },
+      ];
+    return granted.has(permission) ? [] : [{ pointer, message: `no role grants the permission "${permission}"` }];
+  });
+  const isRedacted = operations.some(({ carriesPrivateFields }) => carriesPrivateFields);
+  const redaction = [
+    ...termsOf(PRIVATE_FIELDS_REQUIREMENT).map(({ name }) => name),
+    USE_PRIVATE_COMMENTS,
+    ...Object.values(SEND_PERMISSIONS),
+  ];
+  const missing = isRedacted ? [...new Set(redaction)].filter((name) => !known.includes(name)) : [];
+  return [
+    ...allow,
+    ...missing.map((name) => ({
+      pointer: '/contract',
+      message: `the rules for private fields of comments require "${name}", which is not a permission in the contract (x-permissions)`,
+    })),
+  ];
+}
+
+/** Returns warnings about roles that the roles file does not contain. */
+function roleWarnings({ cache }: Settings, { roles }: RolesFile): readonly Warning[] {
+  const known = [...roles.keys()];
+  return cache.noCacheRoles.flatMap((name, index) =>
+    known.includes(name)
+      ? []
+      : [
+          {
+            pointer: `/cache/noCacheRoles/${index}`,
+            message: `"${name}" is not a role in the roles file${suggestionFor(name, known)}`,
+          },
+        ],
+  );
+}
