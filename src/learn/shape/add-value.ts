@@ -35,7 +35,9 @@ export function addValue(shape: Shape, value: unknown, where: Whereabouts, conte
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
-  if (context.isNew(factOf(value), at)) {
+  // The memory of facts sometimes mistakes a new fact for a known one. The first value of a kind is counted in any case,
+  // because an overlay must accept every value that was sampled.
+  if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;
     if (shape.mark !== context.responseNumber) shape.answers += 1;
     shape.mark = context.responseNumber;
@@ -57,6 +59,19 @@ function factOf(value: unknown): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Returns whether {@link countKind} has counted a value of the same kind. */
+function hasKind({ nulls, booleans, fractions, integers, texts, arrays }: Shape, value: unknown): boolean {
+  if (value === null) return nulls > 0;
+  if (typeof value === 'boolean') return booleans > 0;
+  if (typeof value === 'string') return texts?.forms[textForm(value)] !== undefined;
+  if (typeof value !== 'number') return !Array.isArray(value) || arrays !== undefined;
+  if (!isInteger(value)) return fractions > 0;
+  if (integers === undefined) return false;
+  const { wide, negative, instant } = rangesOf(value);
+  const counted = (isInside: boolean, count: number) => (isInside ? count : integers.seen - count) > 0;
+  return counted(wide, integers.wide) && counted(negative, integers.negative) && counted(instant, integers.instants);
 }
 
 function countKind(shape: Shape, value: unknown): void {

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { addValue, type SampleContext } from '../../../src/learn/shape/add-value.ts';
+import { emptyShape } from '../../../src/learn/shape/shape.ts';
+
+describe('the shape of a place', () => {
+  // The memory of facts can mistake a new fact for a known one.
+  const context: SampleContext = {
+    responseNumber: 1,
+    complete: true,
+    budget: { left: 100, dropped: 0 },
+    now: 1,
+    remember: () => undefined,
+    isPersonal: () => false,
+    isNew: () => false,
+  };
+
+  it.each([
+    [null, { nulls: 1 }],
+    [true, { booleans: 1 }],
+    [0.5, { fractions: 1 }],
+    [7, { integers: { seen: 1, wide: 0, negative: 0, instants: 0 } }],
+    ['<p>x</p>', { texts: { seen: 1 } }],
+    [[], { arrays: { seen: 1 } }],
+  ])('counts the first value of a kind even if the memory has no new facts: %j', (value, counts) => {
+    const shape = emptyShape();
+    for (let times = 0; times < 3; times += 1) addValue(shape, value, { place: 1, item: 1 }, context);
+    expect(shape).toMatchObject({ seen: 1, ...counts });
+  });
+
+  it('counts the first integer in each range', () => {
+    const shape = emptyShape();
+    for (const value of [7, 8, -7, 2 ** 40, 2 ** 40 + 1, Date.UTC(2026)])
+      addValue(shape, value, { place: 1, item: 1 }, context);
+    expect(shape.integers).toEqual({ seen: 4, wide: 2, negative: 1, instants: 1 });
+  });
+});
