@@ -41,39 +41,29 @@ interface Entry {
 
 /** Counts the stored pages without affecting their order of use. */
 export function pageInventory(source: InventorySource, now: number, { text, limit }: InventoryQuery): PageInventory {
-  const operations = new Map<string, { entries: number; bytes: number; oldestSeconds: number; fresh: number }>();
-  for (const [key, { page, bytes }] of source.pages) {
-    const operation = operationOfKey(key);
-    const counts = operations.get(operation) ?? { entries: 0, bytes: 0, oldestSeconds: 0, fresh: 0 };
-    operations.set(operation, counts);
-    counts.entries += 1;
-    counts.bytes += bytes;
-    counts.fresh += now < page.freshUntilAt ? 1 : 0;
-    counts.oldestSeconds = Math.max(counts.oldestSeconds, secondsSince(page, now));
-  }
+  const rows = [...Map.groupBy(source.pages, ([key]) => operationOfKey(key))].map(([operation, pages]) => {
+    const entries = pages.map(([, entry]) => entry);
+    const fresh = entries.filter(({ page }) => now < page.freshUntilAt).length;
+    return Object.assign({ operation }, countsOf(entries, now), { fresh });
+  });
   const matching = [...source.index.counts()].filter(([tag]) => !tag.endsWith(':**') && tag.includes(text));
   const widest = matching.sort(([a, many], [b, few]) => few - many || a.localeCompare(b, 'en', { numeric: true }));
-  const rows = [...operations].map(([operation, counts]) => Object.assign({ operation }, counts));
+  const entriesOf = (tag: string) => source.index.keysOf(tag).flatMap((key) => source.peek(key) ?? []);
   return {
     entries: rows.reduce((sum, row) => sum + row.entries, 0),
     bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
     maxBytes: source.maxBytes,
     operations: rows.sort((a, b) => b.bytes - a.bytes),
-    tags: widest.slice(0, limit).map(([tag]) => Object.assign({ tag }, pagesWithTag(tag, source, now))),
+    tags: widest.slice(0, limit).map(([tag]) => Object.assign({ tag }, countsOf(entriesOf(tag), now))),
     matchingTags: matching.length,
   };
 }
 
-function pagesWithTag(tag: string, { index, peek }: InventorySource, now: number): StoredPages {
-  const entries = index
-    .keysOf(tag)
-    .map(peek)
-    .filter((entry) => entry !== undefined);
+function countsOf(entries: readonly Entry[], now: number): StoredPages {
+  const oldestAt = entries.reduce((oldest, { page }) => Math.min(oldest, page.storedAt), now);
   return {
     entries: entries.length,
     bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
-    oldestSeconds: entries.reduce((oldest, { page }) => Math.max(oldest, secondsSince(page, now)), 0),
+    oldestSeconds: Math.floor((now - oldestAt) / 1000),
   };
 }
-
-const secondsSince = (page: StoredPage, now: number) => Math.max(0, Math.floor((now - page.storedAt) / 1000));

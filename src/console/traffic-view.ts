@@ -14,10 +14,7 @@ interface TrafficView {
   /** The start of the period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
-  /**
-   * The upper bounds of the latency buckets in seconds. A percentile below the first bound or
-   * above the last one is reported as that bound.
-   */
+  /** The upper bounds of the latency buckets in seconds. A percentile outside them is reported as the nearest bound. */
   readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
@@ -66,11 +63,8 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
   // The newest group has only just begun, so its rate would fluctuate. It is merged with the group before it.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
-    points.splice(-2, 2, {
-      at: before.at,
-      steps: [...before.steps, ...newest.steps],
-      seconds: before.seconds + newest.seconds,
-    });
+    const merged = [...before.steps, ...newest.steps];
+    points.splice(-2, 2, { at: before.at, steps: merged, seconds: before.seconds + newest.seconds });
   }
   return points.map((point) => Object.assign(point, { seconds: Math.max(stepSeconds, point.seconds) }));
 }

@@ -14,10 +14,7 @@ interface UpstreamView extends UpstreamState, GateHistory {
   readonly queue: number;
   readonly since: number;
   readonly until: number;
-  /**
-   * The upper bounds of the latency buckets in seconds. A percentile below the first bound or
-   * above the last one is reported as that bound.
-   */
+  /** The upper bounds of the latency buckets in seconds. A percentile outside them is reported as the nearest bound. */
   readonly bounds: readonly number[];
   readonly exchanges: number;
   readonly p50: number | undefined;
@@ -31,18 +28,12 @@ interface UpstreamView extends UpstreamState, GateHistory {
   }[];
 }
 
+type Sources = Pick<ConsoleSources, 'traffic' | 'upstream' | 'upstreamHistory' | 'settings' | 'startedAt'>;
+
 /** Returns the current state of the upstream and the statistics of the last minutes. */
-export function upstreamView(
-  {
-    traffic,
-    upstream,
-    upstreamHistory,
-    settings,
-    startedAt,
-  }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'upstreamHistory' | 'settings' | 'startedAt'>,
-  minutes: number,
-): UpstreamView {
-  const { steps, buckets, operations, failureKinds, since, until } = traffic.window(minutes * 60);
+export function upstreamView(sources: Sources, minutes: number): UpstreamView {
+  const { url, circuit, concurrency, queue } = sources.settings.upstream;
+  const { steps, buckets, operations, failureKinds, since, until } = sources.traffic.window(minutes * 60);
   const latency = (row?: number) => {
     const seconds = sumRow(steps, 'exchange', buckets.exchange.length + 1, row);
     return {
@@ -53,13 +44,13 @@ export function upstreamView(
   };
   const failures = sumRow(steps, 'failures', failureKinds.length);
   return {
-    ...upstream(),
-    ...upstreamHistory(),
-    address: addressOf(settings.upstream.url),
-    opensAfter: settings.upstream.circuit.failures,
-    startedAt,
-    concurrency: settings.upstream.concurrency,
-    queue: settings.upstream.queue,
+    ...sources.upstream(),
+    ...sources.upstreamHistory(),
+    address: addressOf(url),
+    opensAfter: circuit.failures,
+    startedAt: sources.startedAt,
+    concurrency,
+    queue,
     since,
     until,
     bounds: buckets.exchange,

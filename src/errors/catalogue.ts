@@ -1,12 +1,6 @@
-/** The status and the title (RFC 9457) of an error reply. */
-interface ErrorEntry {
-  readonly status: number;
-  readonly title: string;
-}
-
 /**
- * The error codes of all replies that Portico itself creates. Codes do not change, because clients can depend on them.
- * A test compares docs/errors.md with this list.
+ * The error codes of all replies that Portico itself creates, with their status and title (RFC 9457). Codes do not
+ * change, because clients can depend on them. A test compares docs/errors.md with this list.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
@@ -58,15 +52,12 @@ export const ERRORS = {
   upstream_circuit_open: { status: 503, title: 'Upstream failing; requests paused' },
   verification_unavailable: { status: 503, title: 'Credentials cannot be verified' },
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 
 /** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/**
- * The codes with which authentication refuses a request. The metric of failed authentications has a count for each
- * code.
- */
+/** The codes with which authentication refuses a request. The metric of failed authentications counts each code. */
 export const AUTHENTICATION_CODES = [
   'credentials_required',
   'credentials_refused',

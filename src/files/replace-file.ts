@@ -8,12 +8,7 @@ import { dirname } from 'node:path';
  * folder. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the new text
  * has been written.
  */
-export async function replaceFile(
-  file: string,
-  text: string,
-  mode: number,
-  isWanted: () => boolean = () => true,
-): Promise<void> {
+export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
   makeFolder(dirname(file));
   try {
@@ -37,10 +32,7 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
   }
 }
 
-/**
- * Returns a name for unfinished data, in the same folder as the file. The name is unpredictable, so that nobody can
- * place a link there in advance.
- */
+/** Returns a name for unfinished data, next to the file. It is random, so that nobody can place a link there first. */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
@@ -58,10 +50,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/**
- * Creates the folder of a file and checks that the folder is writable. Returns the error code if this fails, and
- * otherwise undefined.
- */
+/** Creates the folder of a file. Returns an error code if this fails or the folder is not writable, else undefined. */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);

@@ -21,7 +21,7 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for violations in requests, or */
+  /** The status that the upstream sent. Undefined for violations in requests, or if there was no response. */
   readonly status: number | undefined;
   /** The place of the violation, with indices and ids replaced by `*`. */
   readonly at: string;

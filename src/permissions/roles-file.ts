@@ -49,10 +49,7 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
-/**
- * Returns the policy from the configuration, the roles file or the verifier's default, in this order of precedence.
- * Throws if a role is unknown.
- */
+/** Returns the policy of the configuration, the roles file or the verifier, in this order. Throws for unknown roles. */
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,

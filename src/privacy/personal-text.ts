@@ -25,19 +25,13 @@ const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
 /** Returns whether a text contains an e-mail or IP address, or a telephone, card or account number. */
-export function containsPersonalData(text: string): boolean {
-  return PERSONAL.some((form) => form.test(text));
-}
+export const containsPersonalData = (text: string): boolean => PERSONAL.some((form) => form.test(text));
 
 /** Returns whether a text contains a number that is long enough to identify a person. */
-export function containsLongNumber(text: string): boolean {
-  return LONG_NUMBER.test(text);
-}
+export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
 /** Returns whether a text contains four numbers like an IPv4 address. They may also be a version number. */
-export function containsFourNumbers(text: string): boolean {
-  return SHORT_MACHINE.test(text);
-}
+export const containsFourNumbers = (text: string): boolean => SHORT_MACHINE.test(text);
 
 /** The kinds of personal data in the contract (`x-pii`). */
 export type PersonalMark =

@@ -1,5 +1,4 @@
 import {
-  type Change,
   CHANGE_WORDS,
   changedShares,
   CHANGES,
@@ -34,16 +33,12 @@ function tableLines(one: ComparedFinding, width: number): string[] {
   return wrapText(text, width - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
 }
 
-const MARKDOWN_HEAD = [
-  '',
-  '| Operation | Violation | Category | Share | Fingerprint |',
-  '| --- | --- | --- | ---: | --- |',
-];
+const COLUMNS = ['', '| Operation | Violation | Category | Share | Fingerprint |', '| --- | --- | --- | ---: | --- |'];
 
 /** Renders a comparison as Markdown, for a comment. */
 export function renderComparedMarkdown(comparison: Comparison): string {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) =>
-    ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(MARKDOWN_HEAD, findings.map(markdownRow)),
+    ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(COLUMNS, findings.map(markdownRow)),
   );
   const title = ['## Contract comparison', '', `**${escapeMarkdown(comparisonWords(comparison))}**`];
   return title.concat(groups.length === 0 ? ['', NO_DIFFERENCE] : groups).join('\n');
@@ -56,22 +51,20 @@ function markdownRow(one: ComparedFinding): string {
 }
 
 /** Renders a comparison as JSON. */
-export function renderComparedJson(comparison: Comparison): string {
-  const of = (change: Change) =>
-    comparison.findings
-      .filter((one) => one.change === change)
-      .map(({ finding, before, after, unasked }) =>
-        Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked }),
-      );
+export function renderComparedJson({ before, after, findings }: Comparison): string {
+  const changes = CHANGES.map((change) => [change, findings.filter((one) => one.change === change).map(jsonRow)]);
   return jsonText({
     $schema: REPORT_SCHEMA,
     version: REPORT_VERSION,
     kind: 'comparison',
-    before: comparison.before,
-    after: comparison.after,
-    ...Object.fromEntries(CHANGES.map((change) => [change, of(change)])),
+    before,
+    after,
+    ...Object.fromEntries(changes),
   });
 }
+
+const jsonRow = ({ finding, before, after, unasked }: ComparedFinding) =>
+  Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked });
 
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };

@@ -41,8 +41,7 @@ export function timeWords(at: number): string {
 }
 
 /** Formats a count with its noun: `1 request`, `3 requests`. */
-export const countWords = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
+export const countWords = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Summarizes a report in one line, even if there was no traffic. */
 export function summaryWords(report: Report): string {

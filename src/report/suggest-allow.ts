@@ -30,9 +30,8 @@ export function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEn
 export const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /**
- * Returns a YAML block for the configuration that allows all undocumented requests in a report. Requests for which
- * `isAllowed` returns true are omitted, because an entry already allows them. Accepted violations are included, because
- * an acceptance does not allow any requests.
+ * Returns a YAML block for the configuration that allows all undocumented requests in a report, except those for
+ * which `isAllowed` returns true. Accepted violations are included, because an acceptance does not allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,
@@ -47,8 +46,11 @@ export function suggestAllowLines(
     counts.set(key, { ...allow, count: (counts.get(key)?.count ?? 0) + entry.count });
   }
   const entries = [...counts.keys()].toSorted().flatMap((key) => counts.get(key) ?? []);
-  const linesOf = (title: string, group: typeof entries) =>
-    group.length === 0 ? [] : [`    # ${title}`, ...group.map((one) => `    ${allowEntryLine(one)} # ${noteOf(one)}`)];
+  const linesOf = (title: string, isSafe: boolean) => {
+    const group = entries.filter(({ method }) => SAFE.has(method) === isSafe);
+    const lines = group.map((one) => `    ${allowEntryLine(one)} # ${noteOf(one)}`);
+    return lines.length === 0 ? [] : [`    # ${title}`, ...lines];
+  };
   const never = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
   return [
     '# Entries for undocumented requests. Delete the entries that your clients do not need.',
@@ -56,14 +58,8 @@ export function suggestAllowLines(
     ...(report.dropped === 0 ? [] : ['# The ledger dropped records, so entries can be missing.']),
     'undocumented:',
     entries.length === 0 ? '  allow: []' : '  allow:',
-    ...linesOf(
-      'The modes staging and strict refuse these requests without an entry.',
-      entries.filter(({ method }) => !SAFE.has(method)),
-    ),
-    ...linesOf(
-      'Only the mode strict refuses these requests without an entry.',
-      entries.filter(({ method }) => SAFE.has(method)),
-    ),
+    ...linesOf('The modes staging and strict refuse these requests without an entry.', false),
+    ...linesOf('Only the mode strict refuses these requests without an entry.', true),
     ...(never.length === 0 ? [] : ['# No entry can allow these requests, because of their method or their path:']),
     ...never.map(({ entry }) => `#   ${entry.at.replaceAll(/[^!-~ …]/g, '?')}`),
   ];

@@ -150,9 +150,5 @@ export function shortLines(report: Report): readonly string[] {
       ),
     );
   const rest = findings.length - lines.length;
-  return [
-    plainText(summaryWords(report)),
-    ...lines,
-    ...(rest > 0 ? [`  and ${countWords(rest, 'more', 'more')}`] : []),
-  ];
+  return [plainText(summaryWords(report)), ...lines, ...(rest > 0 ? [`  and ${rest} more`] : [])];
 }

@@ -16,27 +16,17 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
 }
 
 /**
- * Counts the exchanges whose duration depends on the client: bodies that are streamed to or from it. They have their
- * own limits, so that clients that read or write slowly cannot take the places of exchanges that are only waiting for the
- * upstream.
+ * Counts the exchanges whose duration depends on the client: bodies that are streamed to or from it. They have separate
+ * limits, so that slow clients cannot take the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
-  /**
-   * Throws `UpstreamFailure` of kind `shed` if the limit on open streams, in total or for this client, has been
-   * reached.
-   */
+  /** Throws `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
   check(owner: StreamOwner): void;
-  /**
-   * Counts one more stream without checking the limits. The returned function ends the stream; calling it again has no
-   * effect.
-   */
+  /** Counts a stream without checking the limits. Returns a function that ends it; repeated calls have no effect. */
   begin(owner: StreamOwner): () => void;
   /** The number of open streams. */
   open(): number;
 }
-
-// This value is fixed because the end of a stream depends on its client.
-const RETRY_AFTER_SECONDS = 5;
 
 /** Creates a counter with no open streams. */
 export function createClientStreams({ total, perCaller, perAddress }: UpstreamOptions['streams']): ClientStreams {
@@ -50,7 +40,8 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
         open >= total ||
         (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
         (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
-      if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      // The time is fixed because the end of a stream depends on its client.
+      if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: 5 });
     },
     begin({ address, caller }) {
       const network = networkOf(address);

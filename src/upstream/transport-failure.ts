@@ -32,7 +32,7 @@ const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
  */
 export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  const code = errorCode(error);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   // Most errors of the parser have no code.
   const failureCause = error instanceof errors.HTTPParserError && code === '' ? 'http_protocol_error' : undefined;
   return new UpstreamFailure(kindOf(code, phase), { cause: error, failureCause });
@@ -43,10 +43,6 @@ function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {
   if (ABORTED_CODES.has(code)) return 'aborted';
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return 'too_large';
   return BY_PHASE[phase];
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]>> = {

@@ -8,12 +8,7 @@ import { FAIL_FLAGS } from './report-flags.ts';
 const WALK_FLAGS = [
   { name: 'against', value: 'URL', help: 'Request the safe operations of this server and record violations.' },
   { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
-  {
-    name: 'id',
-    value: 'NAME=ID',
-    multiple: true,
-    help: 'An id that no response contains, for example jobId=12.',
-  },
+  { name: 'id', value: 'NAME=ID', multiple: true, help: 'An id that no response contains, for example jobId=12.' },
   { name: 'max-requests', value: 'NUMBER', help: 'Maximum number of requests; 200 by default.' },
   { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
   { name: 'timeout', value: 'SECONDS', help: 'Timeout of each request; by default, the configured timeouts.' },

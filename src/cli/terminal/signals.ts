@@ -11,9 +11,7 @@ interface SignalSource {
 // signal counts as an echo.
 const ECHO_MS = 500;
 
-/**
- * Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first one.
- */
+/** Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first. */
 export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -34,22 +32,15 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
   });
 }
 
-/** A user's or a supervisor's request to end a long command early. */
-interface Interruption {
-  readonly signal: AbortSignal;
-  /** Removes the signal listeners. */
-  release(): void;
-}
-
-/** Returns a signal that aborts on the first SIGINT or SIGTERM. The second one ends the process as usual. */
-export function untilInterrupted(): Interruption {
+/**
+ * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long command
+ * early. The second one ends the process as usual. `release` removes the listeners.
+ */
+export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const stop = () => controller.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  return {
-    signal: controller.signal,
-    release: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
-  };
+  return { signal: controller.signal, release: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
 }
 
 /** The parts of a process that endWithRunner() uses. */

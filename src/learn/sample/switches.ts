@@ -25,14 +25,18 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       const switches = [wrap && 'wrap', v1 && 'v1'].filter((name) => typeof name === 'string');
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
-      const shape = `${status} ${shapeSignature(json)}`;
       const [only, second] = switches;
-      const compare = (name: string, same: boolean) => {
-        const where = { place: hashOf(`${name} ${operation}`), item: hashOf(request) };
-        if (isNew(`switch ${same}`, where)) count(counts, `${name} ${operation}`, same, now);
-      };
       // If a request has both switches, the effect of each one is unknown.
       if (second !== undefined) return;
+      const shape = `${status} ${shapeSignature(json)}`;
+      const compare = (name: string, same: boolean) => {
+        const key = `${name} ${operation}`;
+        if (!isNew(`switch ${same}`, { place: hashOf(key), item: hashOf(request) })) return;
+        const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
+        place[same ? 'same' : 'different'] += 1;
+        place.lastSeenAt = now;
+        counts.set(key, place);
+      };
       if (only === undefined) {
         for (const name of ['wrap', 'v1']) {
           const other = shapes.get(`${name} ${request}`);
@@ -49,13 +53,6 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
   };
 }
 
-function count(counts: Map<string, SwitchCounts>, key: string, same: boolean, now: number): void {
-  const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
-  place[same ? 'same' : 'different'] += 1;
-  place.lastSeenAt = now;
-  counts.set(key, place);
-}
-
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
@@ -68,8 +65,6 @@ function shapeSignature(value: unknown, depth = 0): string {
   }
   if (typeof value !== 'object') return typeof value;
   if (depth >= MAX_DEPTH) return '{}';
-  const members = Object.entries(value).map(
-    ([name, member]) => `${JSON.stringify(name)}:${shapeSignature(member, depth + 1)}`,
-  );
-  return `{${members.toSorted().join(',')}}`;
+  const fields = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${shapeSignature(one, depth + 1)}`);
+  return `{${fields.toSorted().join(',')}}`;
 }

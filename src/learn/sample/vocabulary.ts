@@ -4,24 +4,15 @@ import { isWord } from '../../privacy/client-text.ts';
 import type { PlaceSchema } from '../place-schema.ts';
 import { emptyVocabulary, type Vocabulary } from '../observations/observations.ts';
 
-/** Documented fields whose values come from a closed set of words and are never personal. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'nodeStates',
-  'verb',
-  'type',
-  'operations',
-  'status',
-  'executionStatus',
-  'sorts',
-  'visibility',
-]);
+/** The names of documented fields whose values come from a closed set of words and are never personal. */
+const NAMES = new Set(['nodeStates', 'verb', 'type', 'operations', 'status', 'executionStatus', 'sorts', 'visibility']);
 
 /** The maximum number of stored words per place. */
 const MAX_WORDS = 50;
 
 /** Returns whether the values of a place come from a closed set of words. */
 export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): boolean {
-  return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
+  return NAMES.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
 /** Returns whether a value can be added to the vocabulary of a place. */

@@ -44,17 +44,15 @@ export function createKindOf(): KindOf {
   };
 }
 
-/** A violation and its properties. The properties depend on the operation and the status too. */
-interface Recent {
-  readonly operation: string | undefined;
-  readonly status: number | undefined;
-  readonly violation: Violation;
-  readonly kind: ViolationKind;
-}
-
 interface Occurrence {
   readonly status: number | undefined;
   readonly violation: Violation;
+}
+
+/** A violation and its properties. The properties depend on the operation and the status too. */
+interface Recent extends Occurrence {
+  readonly operation: string | undefined;
+  readonly kind: ViolationKind;
 }
 
 /** Computes the identifying properties. The key consists of the rule and the place. */
