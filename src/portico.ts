@@ -13,8 +13,8 @@ export { StartFault, type Fault } from './model/fault.ts';
 /** The gateway as middleware for Express, or for any other framework that calls `(req, res, next)`. */
 export interface Portico {
   /**
-   * Handles every request that it receives. It calls `next` with an error if the request body has already
-   * been read, and otherwise never.
+   * Handles every request that it receives. It calls `next` only if the request body has already been read, and then
+   * with an error.
    */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
   /** An Express app with health checks, metrics and the console. Mount it where only operators can reach it. */
@@ -36,9 +36,9 @@ interface PorticoOptions {
 }
 
 /**
- * Starts a gateway that an application mounts alongside its own routes. The configuration has the keys of
- * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, it throws a
- * `StartFault` that lists all of them, and releases all resources.
+ * Starts a gateway that an application mounts alongside its own routes. The configuration has the same keys as
+ * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, everything is
+ * released and a `StartFault` that lists all errors is thrown.
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;

@@ -19,7 +19,7 @@ import type { Start } from './load-start.ts';
 
 /** The public side and the admin side of the gateway. They are not listening yet. */
 export interface Edges {
-  /** Handles requests that an embedding application's listener receives. It checks the head of each request first. */
+  /** Handles requests that an embedding application's listener receives, after checking the head of each one. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
@@ -102,7 +102,7 @@ export function assembleEdges(
 }
 
 /**
- * Returns the address at which the process can reach its own listener. If the listener accepts connections on all
+ * Returns an address at which the process can reach its own listener. If the listener accepts connections on all
  * addresses, this is the loopback address.
  */
 export function ownAddress(

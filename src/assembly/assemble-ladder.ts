@@ -43,8 +43,8 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // If another step has replaced this step in the meantime, for example because the console lifted a promotion, the
-    // new step remains.
+    // If something else has replaced this step in the meantime, for example a promotion lifted in the console, the
+    // newer step stays.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({

@@ -42,7 +42,7 @@ async function openStore(
     return await location.open();
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    // The operator did not choose the default location, so an unwritable folder does not prevent startup.
+    // The operator did not choose the default location, so startup continues even if that folder is not writable.
     if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;

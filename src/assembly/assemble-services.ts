@@ -42,7 +42,7 @@ export interface AssemblyParts {
   readonly random: () => number;
 }
 
-/** The services of a gateway. They exist until the gateway is closed. */
+/** The gateway's services. They live until the gateway is closed. */
 export interface Services {
   readonly logger: Logger;
   readonly upstream: Upstream;
@@ -161,7 +161,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /**
- * Returns the names of all requirements that a caller can fail to meet. The names come from the contract and the
+ * Returns the names of all requirements that a caller may fail to meet. They come from the contract and the
  * configuration, never from a request.
  */
 export function permissionLabels(
@@ -174,7 +174,7 @@ export function permissionLabels(
   return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
 }
 
-/** Logs that the circuit has opened, with the last failure, or that it has closed. */
+/** Logs when the circuit opens, including the last failure, and when it closes. */
 function logCircuit(logger: Logger, openSeconds: number, { opened, openMs, failure }: CircuitChange): void {
   if (opened) {
     const fields = { circuit: 'open', ...failure, trialAfterSeconds: openSeconds };

@@ -7,7 +7,7 @@ import { refusesByIdentity } from './create-authenticator.ts';
 export interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
-   * True if an operation refuses callers because of their identity. In that case, the gateway is not ready until the
+   * True if any operation refuses callers because of who they are. In that case, the gateway is not ready until the
    * verifier works.
    */
   needed?: boolean;
@@ -16,10 +16,9 @@ export interface CalibrationState {
 const RETRY_MS = 5000;
 
 /**
- * Tests the credential verifier at startup and at intervals (rules, 2). The test sends a wrong credential to the
- * upstream. It runs only if refusals depend on the caller's identity. A verifier that accepts any credential is a
- * configuration error. If the upstream does not respond, the gateway is not ready. Returns a function that ends the
- * tests.
+ * Tests the credential verifier at startup and at intervals, by sending a wrong credential to the upstream (rules, 2).
+ * Tests run only if refusals depend on the caller's identity. A verifier that accepts any credential is a configuration
+ * error. If the upstream does not respond, the gateway is not ready. Returns a function that stops the tests.
  */
 export async function calibrate(
   settings: Settings,
@@ -44,7 +43,7 @@ export async function calibrate(
     state.kind = kind;
     return 'fault' in found ? found.fault : undefined;
   };
-  // No probe is sent if its result would make no difference.
+  // If nothing depends on the result, no probe is sent.
   if (!state.needed) return () => undefined;
   const fault = await attempt();
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);

@@ -85,7 +85,7 @@ export function compileGateway(
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
-    // Responses that were stored at the `report` level can be invalid. They must no longer be served.
+    // Pages stored at the `report` level may be invalid, so they must no longer be served.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {
@@ -236,8 +236,8 @@ export function planOperation(settings: Settings, operation: Operation): Planned
 }
 
 /**
- * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Each
- * operation id is mapped to the configuration key that disables the operation.
+ * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Maps
+ * each operation id to the configuration key that disables it.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

@@ -56,7 +56,7 @@ export function createContractPlaces(
       const place = () => placeOfSchema(value() as OpenApiDocument, path);
       if (generated === undefined) return inDocument(place());
       const schema = schemaAt(path, pointer, value());
-      // The generated schemas do not contain the extensions of OpenAPI, such as `x-expected`.
+      // The generated schemas omit OpenAPI extensions such as `x-expected`.
       if (path.startsWith('resources/') && !generated.document.hasIn(keysOf(inFile)))
         return { ...inDocument(`${place()}${pointer}`), schema };
       return {
@@ -105,10 +105,7 @@ function readYaml(path: string): ReadFile | undefined {
   return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
 }
 
-/**
- * Returns the offset of the value at a pointer. If the value does not exist, the offset of its closest existing
- * ancestor is returned.
- */
+/** Returns the offset of the value at a pointer or, if there is no such value, of its closest existing ancestor. */
 function offsetAt(document: Document, pointer: string): number | undefined {
   for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
     const node = document.getIn(keys, true);

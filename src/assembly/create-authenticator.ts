@@ -38,11 +38,11 @@ function probeOf(upstream: Upstream, target: string) {
   };
 }
 
-/** Returns true if refusals depend on the caller's identity, so that credentials must be verified. */
+/** Returns whether credentials must be verified because refusals depend on the caller's identity. */
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // If authentication is off, callers are not verified, regardless of the level of permissions.
+    // If authentication is off, callers are not verified, whatever the `permissions` level.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }

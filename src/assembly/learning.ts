@@ -18,13 +18,13 @@ export interface Learning {
   close(): void;
 }
 
-/** The data that learning starts with: the enforced contract and the stored observations. */
+/** What learning starts from: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
 }
 
-/** Returns the contract document including its overlays. Learning compares traffic with this document. */
+/** Returns the contract document with its overlays applied, which is what learning compares traffic with. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }

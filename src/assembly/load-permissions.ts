@@ -14,7 +14,7 @@ export interface LoadedPermissions {
 }
 
 /**
- * Reads and compiles the roles file. Throws a StartFault with all errors. If the upstream is a real server, demo
+ * Reads and compiles the roles file, and throws a StartFault with all errors in it. With a real upstream, the demo
  * accounts are removed.
  */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
@@ -44,8 +44,8 @@ export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<
 }
 
 /**
- * Returns the permissions in the catalog and in `undocumented.allow`. Roles can contain these permissions in addition
- * to the permissions that operations require.
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain these in addition to the
+ * permissions that operations require.
  */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
   const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);

@@ -34,7 +34,7 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
 }
 
-/** The sources that the startup reads in addition to the settings. */
+/** What startup reads in addition to the settings. */
 interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
@@ -58,7 +58,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   };
   const contract = attempt(() => load(settings.contract));
   const shadow = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
-  // The ids of operations are checked here, because their places in the configuration are known.
+  // Operation ids are checked here because this is where their places in the configuration are known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
   if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));
@@ -116,7 +116,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
   }
 }
 
-// The limit is high enough to find the shadow contract's own violations on a page that has many known violations.
+// The limit is high enough to find the shadow contract's own violations even on a page with many known ones.
 const MAX_COLLECTED = 1000;
 
 /**
@@ -145,8 +145,8 @@ function loadShadow(
 }
 
 /**
- * The operation properties that are ignored when traffic is checked against the shadow contract. The keys are their
- * names in the document.
+ * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
+ * in the document.
  */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
@@ -156,8 +156,7 @@ const NOT_COMPARED = {
 } as const;
 
 /**
- * Returns the warnings about a shadow contract. They list overlay targets that match nothing, and changes that reports
- * will not show.
+ * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports will not show.
  */
 function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
   if (shadow === undefined) return [];

@@ -11,9 +11,9 @@ const PROMOTION_MS = 300_000;
 const RELOAD_MS = 10_000;
 
 /**
- * Checks that the ladder can be stored, logs its steps and starts to evaluate promotions at intervals. Returns a
- * function that stops the evaluation. It is a configuration error if a configured file cannot be written. If the
- * default file cannot be written, only a warning is logged.
+ * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
+ * function that stops the evaluation. If a configured file cannot be written, that is a configuration error; for the
+ * default file, only a warning is logged.
  */
 export async function openLadder(
   settings: Settings,

@@ -20,7 +20,7 @@ export function assembleShadow(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The metrics already count this exchange as part of its request. The status is set here only for the
+      // The metrics already count this exchange as part of its request, so the status is set here only for the
       // fingerprint.
       trace.upstream = request.upstream;
       ledger.record(trace);

@@ -7,9 +7,9 @@ export function isShared(audience: string): boolean {
 }
 
 /**
- * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions. It is undefined if the
- * permissions are unknown. The audience is the caller alone if the operation is demoted, if the principal is
- * unverified, or if the setting is `permissions` and the permissions are unknown.
+ * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions and is undefined if they
+ * are unknown. The audience is the caller alone if the operation is demoted, if the principal is unverified, or if the
+ * setting is `permissions` and the permissions are unknown.
  */
 export function audienceOf(
   setting: Audience,
@@ -35,7 +35,7 @@ interface FetchedResponse {
  */
 export interface AudienceGuard {
   /**
-   * Returns true if the operation's responses were found to depend on the caller. A demotion lasts until the process
+   * Returns whether the operation's responses were found to depend on the caller. A demotion lasts until the process
    * ends.
    */
   isDemoted(operationId: string): boolean;
@@ -45,9 +45,9 @@ export interface AudienceGuard {
    */
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
-   * Compares the stored response with the caller's own response. A difference between two callers demotes the
-   * operation. Call this only for fresh pages, because a list that has changed in the meantime would look like a list
-   * that depends on the caller.
+   * Compares the stored response with the caller's own response. If two callers receive different responses, the
+   * operation is demoted. Call this only for fresh pages, because a list that has changed in the meantime would look
+   * like one that depends on the caller.
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**

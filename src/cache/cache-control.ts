@@ -23,8 +23,8 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
 }
 
 /**
- * Returns the value of a directive in seconds, or undefined if the directive is absent. An invalid value counts as 0.
- * If the directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
+ * Returns a directive's value in seconds, or undefined if the directive is absent. An invalid value is treated as 0. If
+ * the directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
  */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
@@ -48,6 +48,6 @@ function requestsFresh({ cacheControl, pragma }: { cacheControl: string | undefi
     const directives = cacheDirectives([['cache-control', cacheControl]]);
     return directives.has('no-cache') || directives.has('no-store') || directives.get('max-age')?.[0] === '0';
   }
-  // Pragma counts only if there is no Cache-Control header (RFC 9111, 5.4).
+  // Pragma applies only if there is no Cache-Control header (RFC 9111, 5.4).
   return pragma !== undefined && /(?:^|,)\s*no-cache\s*(?:,|$)/i.test(pragma);
 }

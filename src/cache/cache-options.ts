@@ -1,34 +1,32 @@
 import type { Fault } from '../model/fault.ts';
 
-/** The least strict verdict with which a response is stored (rules, 6). */
+/** The least strict verdict at which a response is still stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** The periods for which a stored page may be used after it was fetched. */
+/** How long a stored page may be used after it was fetched. */
 export interface Freshness {
-  /** The number of seconds for which a page is served without a request to the upstream. */
+  /** How long a page is served without a request to the upstream, in seconds. */
   readonly freshSeconds: number;
-  /**
-   * The number of seconds after freshness ends for which the page is served while a new one is fetched (RFC 5861, 3).
-   */
+  /** How long a stale page is still served while a new one is fetched, in seconds (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** The number of seconds after freshness ends for which the page is served if the upstream fails (RFC 5861, 4). */
+  /** How long a stale page is still served if the upstream fails, in seconds (RFC 5861, 4). */
   readonly staleIfErrorSeconds: number;
 }
 
 /** The value of the configuration key `cache:`, including all defaults. */
 export interface CacheOptions extends Freshness {
-  /** Overrides the mode. If undefined, the mode decides. */
+  /** Overrides the default that the mode sets. If undefined, that default applies. */
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** True if clients that accept gzip receive stored responses in gzip form. */
+  /** True if clients that accept gzip receive stored responses compressed. */
   readonly gzip: boolean;
   readonly store: StoreRule;
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size. It is either a single number for all lists, or a number for each operation id. If
-   * it is set, requests without `pageSize` share stored pages with requests for that size.
+   * The upstream's default page size: a single number for all lists, or one number per operation id. If it is set,
+   * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
@@ -67,10 +65,7 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
-/**
- * The schema properties of the three durations. They are used both in `cache:` and in the cache options of an
- * operation.
- */
+/** The schema properties of the three durations, which both `cache:` and an operation's cache options use. */
 const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
   staleWhileRevalidateSeconds: seconds(
@@ -143,8 +138,8 @@ export interface OperationCacheOptions extends Freshness {
 }
 
 /**
- * Returns the effective cache options of an operation. `byDefault` is the contract's setting, and `on` is the mode's
- * setting.
+ * Returns an operation's effective cache options. `byDefault` is the contract's setting, and `on` is the default that
+ * the mode sets.
  */
 export function toOperationCacheOptions(
   options: CacheOptions,
@@ -164,8 +159,8 @@ export function toOperationCacheOptions(
 }
 
 /**
- * Returns a configuration error if several callers would share pages that are fetched with one caller's credential. The
- * operator can permit this with `assumeImpersonal`.
+ * Returns a configuration error if several callers would share pages fetched with one caller's credential. The operator
+ * can allow this with `assumeImpersonal`.
  */
 export function audienceFault(
   options: OperationCacheOptions,

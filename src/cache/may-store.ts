@@ -50,7 +50,7 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // Known codings have already been removed. The content of a body with any other coding is unknown.
+  // Known codings have already been removed, so a body that still has a coding cannot be read.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
@@ -80,13 +80,13 @@ function upstreamForbids({ headers, options, receivedAt }: StoreCandidate): bool
   return freshnessFor(headers, options, receivedAt).freshSeconds <= 0;
 }
 
-/** The longest duration that the upstream's headers can set, in seconds. This is one day. */
+/** The longest duration that upstream headers can set, in seconds: one day. */
 const MAX_SECONDS = 86_400;
 
 /**
- * Returns how long a response may be used. By default, the configured durations apply. If `respectUpstream` is set and
- * the upstream's headers contain durations, these apply instead (RFC 9111, 4.2; RFC 5861). The freshness is then
- * reduced by the `Age` header.
+ * Returns how long a response may be used. The configured durations apply unless `respectUpstream` is set and the
+ * upstream's headers contain durations (RFC 9111, 4.2; RFC 5861). In that case, the `Age` header also reduces the
+ * freshness.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -123,6 +123,6 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // An invalid date, especially `0`, counts as a time in the past (RFC 9111, 5.3).
+  // An invalid date, especially `0`, is treated as a time in the past (RFC 9111, 5.3).
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }

@@ -13,7 +13,7 @@ export interface CacheLookup {
   readonly state: 'fresh' | 'stale' | 'expired';
   readonly entry: StoredPage;
   readonly ageSeconds: number;
-  /** The remaining freshness in seconds. The number is negative if the page is no longer fresh. */
+  /** The remaining freshness in seconds. It is negative if the page is no longer fresh. */
   readonly ttlSeconds: number;
   /** True if the page may be served while a new one is fetched in the background. */
   readonly mayRevalidate: boolean;
@@ -22,8 +22,7 @@ export interface CacheLookup {
 }
 
 /**
- * A fetch in progress. `generation` is the number of purges that had happened when it began. `order` is its sequence
- * number.
+ * A fetch in progress. `generation` is the number of purges before the fetch began, and `order` is its sequence number.
  */
 export interface Fill {
   readonly tags: readonly string[];
@@ -35,15 +34,15 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. It is undefined until a client accepts gzip. It stays undefined if compression does not
-   * make the body smaller.
+   * The gzip form of the body. It stays undefined until a client accepts gzip, or for good if compression does not make
+   * the body smaller.
    */
   readonly gzip?: Buffer;
   /** The order of the fill that stored the entry. */
   readonly order: number;
 }
 
-/** The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets without compression. */
+/** The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets as they are. */
 const MIN_GZIP_BYTES = 1024;
 
 /** The cache of list pages. */
@@ -63,16 +62,16 @@ export interface PageCache {
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
   /**
-   * Removes all pages that have one of the tags, and invalidates fills in progress for such pages. Returns the number
-   * of removed pages.
+   * Removes all pages that have any of the tags, and invalidates fills in progress for such pages. Returns the number
+   * of pages removed.
    */
   purge(tags: readonly string[]): number;
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
   /**
-   * Returns a number that grows with every purge. It is part of coalescing keys, so a request that follows a write
-   * cannot join an earlier fetch.
+   * Returns a number that grows with every purge. Coalescing keys include it, so that a request after a write cannot
+   * join an earlier fetch.
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
@@ -92,7 +91,7 @@ export function createPageCache(
   const index = createTagIndex();
   const generations = createTagGenerations();
   const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
-  // The library's own ttl is not used, because an entry stored when the clock is at 0 would never expire.
+  // lru-cache's own ttl is not used, because an entry stored when the clock is at 0 would never expire.
   const pages = new LRUCache<string, Entry>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ bytes }) => bytes,
@@ -114,7 +113,7 @@ export function createPageCache(
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
-      // If the clock was set back, the age of earlier pages is unknown.
+      // If the clock was set back, the age of pages stored earlier is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
         pages.delete(key);
         return undefined;
@@ -141,7 +140,7 @@ export function createPageCache(
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       const page = toStoredPage(input, tags, clock());
       const bytes = pageBytes(page, key);
-      // The size is checked here, because lru-cache would remove the existing page if the new page is too large.
+      // The size is checked here because lru-cache would remove the existing page when a replacement is too large.
       if (bytes > maxEntryBytes) return false;
       pages.set(key, { page, bytes, order: fill.order });
       index.add(key, invalidating);
@@ -180,7 +179,7 @@ export function createPageCache(
   };
 }
 
-/** The maximum number of concurrent compressions. Beyond this limit, a page is compressed on a later request. */
+/** The maximum number of concurrent compressions. Beyond this limit, a page has to wait for a later request. */
 const MAX_COMPRESSING = 4;
 
 /**

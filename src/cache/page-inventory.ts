@@ -1,7 +1,7 @@
 import { operationOfKey, type StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/** The counts for a group of stored pages. Targets and callers are not included, because they can be personal data. */
+/** The counts for a group of stored pages. They leave out targets and callers, which may be personal data. */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;

@@ -27,15 +27,14 @@ export interface StoredPageInput {
 }
 
 /**
- * A page in the cache. All requests that it serves share the same object, so the object is frozen and its body must not
- * be changed.
+ * A page in the cache. All requests that it serves share this object, so it is frozen and its body must not be changed.
  */
 export interface StoredPage {
   readonly status: 200;
   readonly headers: HeaderPairs;
   readonly body: Buffer;
   readonly etag: string;
-  /** The time when the page was stored, in epoch milliseconds. The other times of a page have the same unit. */
+  /** When the page was stored, in epoch milliseconds. The other times of a page use the same unit. */
   readonly storedAt: number;
   readonly freshUntilAt: number;
   /** The time until which the page may be served while a new one is fetched. */
@@ -76,10 +75,7 @@ export function toStoredPage(input: StoredPageInput, tags: readonly string[], st
   });
 }
 
-/**
- * Returns the approximate size of a page in memory, in bytes. The size includes the key and the entries in the tag
- * index.
- */
+/** Returns the approximate size of a page in memory, in bytes, including the key and the entries in the tag index. */
 export function pageBytes(page: StoredPage, key: string): number {
   let bytes = 512 + key.length * 2 + page.body.length;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
@@ -102,9 +98,9 @@ export type CacheOutcome =
       /** The status of the upstream's response, if the client received a different status. */
       readonly upstreamStatus?: number;
       readonly stored?: boolean;
-      /** True if the response came from the exchange of another request. */
+      /** True if the response came from another request's exchange. */
       readonly collapsed?: boolean;
-      /** The remaining freshness of the stored page that was served instead of the upstream's response. */
+      /** The remaining freshness of the stored page that was served in place of the upstream's response. */
       readonly ttlSeconds?: number;
       /** A short token that adds a detail, such as `stale-if-error`. */
       readonly detail?: string;
@@ -131,8 +127,8 @@ export function cacheStatus(outcome: CacheOutcome): string {
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**
- * Returns the headers that are stored with a page. A cache miss sends the same headers, so that clients cannot
- * distinguish hits from misses.
+ * Returns the headers that are stored with a page. A cache miss sends the same headers, so clients cannot tell hits
+ * from misses.
  */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));

@@ -23,8 +23,8 @@ function kindOf(tag: string): string | undefined {
 }
 
 /**
- * Returns the tags that result from inserting path parameters into the contract's tag templates, such as
- * `node:{nodeId}`. If a parameter is missing, the tag is the wildcard of its kind.
+ * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`, and returns the resulting tags.
+ * If a parameter is missing, the wildcard for its kind is returned.
  */
 export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
   return templates.map((template) => {
@@ -42,9 +42,9 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page, such as `node:5`. A write to one of these items then purges the page. If the
- * page has too many items, or an item with an unknown id, the wildcard of the kind is returned instead. Every purge of
- * this kind also purges pages with the wildcard.
+ * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. If
+ * the page has too many items, or one with an unknown id, the wildcard for the kind is returned instead, which every
+ * purge of this kind includes.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -68,7 +68,7 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-// Returns an internal tag, which means that everything of a kind was purged.
+// Returns an internal tag that means "everything of this kind was purged".
 const wholeKind = (kind: string) => `${kind}:**`;
 
 /**

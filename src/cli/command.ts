@@ -5,7 +5,7 @@ export interface Flag {
   readonly name: string;
   /** The placeholder for the flag's value in the help text. A flag without a placeholder takes no value. */
   readonly value?: string;
-  /** The possible values, for the completion in a shell. */
+  /** The possible values, for shell completion. */
   readonly choices?: readonly string[];
   readonly multiple?: boolean;
   readonly help: string;
@@ -34,7 +34,7 @@ export interface Command {
   readonly args: string;
   /** The minimum and the maximum number of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
-  /** The possible values of the first argument, for the completion in a shell. */
+  /** The possible values of the first argument, for shell completion. */
   readonly argChoices?: readonly string[];
   readonly flags: readonly Flag[];
   /** The lines that follow the flags in the help text. Examples come first. */
@@ -54,7 +54,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The failure of a command for a known reason. The message explains the reason completely. The exit code is 1. */
+/** A command failed for a known reason. The message explains it completely. The exit code is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -89,7 +89,7 @@ export function processIo(): CommandIo {
   };
 }
 
-// It is not a failure if the reader closes early, as in `portico plan | head`. The command continues and determines the
+// A reader that closes early, as in `portico plan | head`, is not a failure. The command continues and determines the
 // exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;

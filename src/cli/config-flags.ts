@@ -97,7 +97,7 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// No server listens at this address. It is used by commands that only print the assembly and never send a request.
+// Nothing listens at this address. It is for commands that only print the assembly and never send a request.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without sockets, calls `use` with it, and closes it. */

@@ -92,7 +92,7 @@ function listenFailure(error: Error): string | undefined {
  * message and suggestion.
  */
 function faultLines(found: readonly Fault[]): string[] {
-  // Two startup steps can find the same error.
+  // Two startup steps may find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
   const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [

@@ -8,8 +8,8 @@ export interface CommentsOptions {
 export const RECIPIENTS = 'recipients';
 
 /**
- * The defaults. Three private options exist, but only one of their names was observed. The other two names are guesses.
- * It is also assumed that `recipients` stands for groups of the sender.
+ * The defaults. There are three private options, but only one of their names was observed, so the other two are
+ * guesses. `recipients` is assumed to stand for groups that the sender belongs to.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },

@@ -16,10 +16,7 @@ interface FoundMembers {
 /** An object or an array whose end has not been read yet. */
 interface Frame {
   readonly isObject: boolean;
-  /**
-   * True if an earlier member of this object is not removed. A later member is then cut together with the comma before
-   * it.
-   */
+  /** True if an earlier member of this object stays. A later member is then cut together with the comma before it. */
   keeps: boolean;
   /** The index of the comma before the current member. */
   commaAt: number;
@@ -134,8 +131,8 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most bytes are inside strings. This loop never reads outside the array, because even one such read would make all
-  // accesses slower.
+  // Most bytes are inside strings, so this loop matters most. It never reads past the array, because even one such read
+  // would slow down all accesses.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;

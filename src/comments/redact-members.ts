@@ -9,9 +9,9 @@ interface Redacted {
 }
 
 /**
- * Removes the named members from a JSON text at any depth. All other bytes remain unchanged, including the digits of
+ * Removes the named members from a JSON text at any depth. All other bytes stay the same, including the digits of
  * numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined if the
- * text is not JSON or exceeds the limits. In that case, the caller must not send the text.
+ * text is not JSON or exceeds the limits; the caller must not send it then.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

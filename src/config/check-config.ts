@@ -4,7 +4,7 @@ import { isPlainObject } from './plain-object.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 
-/** An invalid value in the configuration. The problem never contains the value, because the value may be a secret. */
+/** An invalid value in the configuration. The value itself is never included, because it may be a secret. */
 export interface ConfigProblem {
   readonly pointer: string;
   readonly message: string;
@@ -21,8 +21,7 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // A test checks this constant schema against the meta-schema. Compiling the meta-schema here would double the compile
-  // time.
+  // A test checks this constant schema against the meta-schema. Doing so here would double the compile time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
@@ -44,8 +43,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If every alternative of a schema fails, only the errors of the intended alternative are helpful. This is the
-// alternative whose constants match.
+// If every alternative in a schema fails, only the errors for the intended one help. That is the alternative whose
+// constants match.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];

@@ -26,8 +26,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
 /**
- * Returns the path of the configuration file. This is the path in `PORTICO_CONFIG`, if it is set. Otherwise, it is
- * `config/portico.yaml` or `portico.yaml` in the working folder. If neither exists, it is the file of this package.
+ * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if set, then `config/portico.yaml` or
+ * `portico.yaml` in the working folder, and finally the file in this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];

@@ -27,7 +27,7 @@ export const contractKeySchema = {
 
 /**
  * Converts the configuration key `contract:` to options with all defaults. By default, the contract includes the
- * inferred operations only if the embedded upstream is used.
+ * inferred operations only with the embedded upstream.
  */
 export function toContractOptions(
   config: PlainObject,

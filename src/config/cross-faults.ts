@@ -131,7 +131,7 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 
 /**
  * Returns an error for each level that enforces permissions in the mode `observe` for an operation with private fields.
- * This mode does not change responses, so callers without the permission would still see these fields (rules, 3).
+ * Because this mode does not change responses, callers without the permission would still see these fields (rules, 3).
  */
 export function redactionFaults(
   settings: Settings,

@@ -48,7 +48,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // An incomplete account is reported only once. Without this filter, each rule that it violates would report it again.
+  // An incomplete account is reported only once, not again for each rule that it violates.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
   return {
@@ -57,8 +57,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// Only variables whose names resemble a known name are reported. Platforms also set variables with these prefixes.
-// Kubernetes, for example, sets PORTICO_SERVICE_HOST.
+// Only variables whose names resemble a known one are reported, because platforms also set variables with these
+// prefixes. Kubernetes, for example, sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {

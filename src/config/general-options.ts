@@ -99,8 +99,8 @@ export interface ListenOptions {
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /**
-   * How long idle client connections stay open, in seconds. The value should exceed the load balancer's idle timeout,
-   * which is often 60 s.
+   * How long idle client connections stay open, in seconds. Set this above the load balancer's idle timeout, which is
+   * often 60 s.
    */
   readonly keepAliveSeconds: number;
   /** The time limit for receiving a complete request, in seconds. */
@@ -115,11 +115,11 @@ export interface ListenOptions {
   /** The maximum total number of members and elements in a JSON body. */
   readonly maxJsonValues: number;
   /**
-   * How long the process still accepts requests after SIGTERM, in seconds. During this time, it reports that it is not
-   * ready, so that load balancers stop sending requests.
+   * How long the process still accepts requests after SIGTERM, in seconds. Meanwhile, it reports that it is not ready,
+   * so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;
-  /** The time limit for requests that are still in progress after that, in seconds. */
+  /** The time limit for requests that are still in progress after the lame-duck period, in seconds. */
   readonly drainSeconds: number;
 }
 

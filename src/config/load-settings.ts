@@ -33,9 +33,7 @@ export interface SettingsSources {
 
 /** The settings and all configuration errors. */
 interface SettingsReading {
-  /**
-   * The settings without the invalid values. If there are errors, the settings may be used only to find more errors.
-   */
+  /** The settings without the invalid values. If there are errors, use these only to find more errors. */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
@@ -50,7 +48,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Reads the configuration. It continues after an error, so that all errors can be reported in one run. */
+/** Reads the configuration. An error does not stop it, so one run reports all errors. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file =
     sources.given === undefined

@@ -43,11 +43,11 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** True for a walk, in which the limits of `upstream` apply in every mode. A walk must end even if the server hangs. */
+  /** True for a walk, in which the `upstream` limits apply in every mode so that it ends even if the server hangs. */
   readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
-  /** The scheme and host that clients use. If undefined, the scheme and host of each request are used. */
+  /** The scheme and host that clients use. If undefined, they are taken from each request. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
   readonly adminToken: string | undefined;

@@ -21,7 +21,7 @@ const NOT_SHOWN = new Set(['file', 'embedded']);
 /** Returns all keys in the effective configuration, including defaults. The keys are sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  // If the mode determines a setting, the effective value is shown, as it is for the checks.
+  // If the mode determines a setting, the effective value is shown. The same applies to the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)

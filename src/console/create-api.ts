@@ -72,7 +72,7 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
-/** The result of reading the form: a request to explain, or the name of the field that is invalid. */
+/** The result of reading the form: a request to explain, or the name of the invalid field. */
 type ExplainForm =
   | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };

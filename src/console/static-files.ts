@@ -65,8 +65,8 @@ const VENDORED = [
 ] as const;
 
 /**
- * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. Files
- * not in this map are never read, so a request cannot name an arbitrary path on disk.
+ * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. Only
+ * these files are ever read, so a request cannot reach an arbitrary path on disk.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
@@ -91,7 +91,7 @@ function fileAt(path: string, name: string, convert: (text: string) => string = 
   };
 }
 
-// Browsers cannot resolve package names, and an import map would be an inline script. Source maps are not served.
+// Imports are rewritten, because browsers cannot resolve package names. An import map would be an inline script.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

@@ -22,7 +22,7 @@ interface TrafficView {
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points. A screen could not show more points distinctly. */
+/** The maximum number of points. More could not be told apart on a screen. */
 const MAX_POINTS = 90;
 
 /** Returns the data for the tables and charts, covering the last minutes. */
@@ -60,7 +60,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group has only just begun, so its rate would fluctuate. It is merged with the group before it.
+  // The newest group has only just begun, so its rate would fluctuate. It is therefore merged with the previous group.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     const merged = [...before.steps, ...newest.steps];

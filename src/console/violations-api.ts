@@ -185,8 +185,8 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
 }
 
 /**
- * Combines the ledger's entries with the traffic and the baseline. If a release is given, the counts and shares cover
- * only that release, as in the release's report.
+ * Combines the ledger's entries with the traffic and the baseline. If a release is given, counts and shares cover only
+ * that release, as its report does.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,
@@ -243,8 +243,8 @@ function sortingOf(sort: string, order: string): Sorting {
 }
 
 /**
- * Returns a comparator for rows. Rows with the same value are in the order of their impact: violations that are not
- * accepted come first, then violations that can refuse a message, then the most frequent ones.
+ * Returns a comparator for rows. Ties are ordered by impact: violations that are not accepted come first, then those
+ * that can cause a refusal, then the most frequent ones.
  */
 export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: ViolationRow) => number {
   const sortValue: (row: ViolationRow) => string | number = SORT_VALUES[sort];
@@ -256,7 +256,7 @@ export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: Vio
   };
 }
 
-// Differences that only the shadow contract found do not refuse anything either.
+// Differences that only the shadow contract found never cause a refusal either.
 const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
 
 function byImpact(a: ViolationRow, b: ViolationRow): number {

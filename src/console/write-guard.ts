@@ -6,8 +6,8 @@ export const READ_ONLY_REASON =
 
 /**
  * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.
- * Browsers also add Basic credentials to requests from other sites, so these requests must prove their origin. Browsers
- * never add a Bearer token on their own.
+ * The origin matters for Basic credentials, which browsers also add to requests from other sites. A Bearer token is
+ * never added automatically.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {

@@ -16,9 +16,8 @@ const CR = 13;
 const LF = 10;
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time. It stops reading after a
- * refused message, or after the connection's last message. A refusal is written after the responses to earlier
- * requests.
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time, and stops reading after a
+ * refused message or the connection's last one. A refusal is written after the responses to earlier requests.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -32,7 +31,7 @@ export class Connection {
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, the blank line is complete. */
+  /** How much of the next blank line (CR LF CR LF) has been received, in bytes. At 4, it is complete. */
   #blankLine = 0;
   /** The number of body bytes still to come. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
@@ -78,8 +77,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection after the response to the latest request. If the head of that response has already been sent,
-   * the connection is closed after the next response instead.
+   * Closes the connection after the response to the latest request. If that response's head has already been sent, the
+   * connection is closed after the next response instead.
    */
   closeSoon(): void {
     this.#closing = true;
@@ -163,8 +162,7 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line, but it can also contain blank lines. For this reason, the parser decides
-    // where the body ends.
+    // A chunked body ends with a blank line but may also contain some, so the parser decides where the body ends.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -217,8 +215,8 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. A single buffer is enough, because each chunk is parsed before the next
- * one is read, and the parser copies the bytes of bodies.
+ * The buffer into which all connections read. One is enough, because each chunk is parsed before the next is read and
+ * the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -228,9 +226,9 @@ interface BufferedSocket extends Record<symbol, unknown> {
 }
 
 /**
- * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The option `onread`
- * prevents this, but it exists only for sockets that connect to a server. A socket without these internal properties,
- * such as a TLS socket, reads as usual.
+ * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
+ * prevents this, but only for sockets that connect to a server. A socket without these internal properties, such as a
+ * TLS socket, reads as usual.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   const own = Object.getOwnPropertySymbols(socket);

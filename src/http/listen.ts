@@ -52,8 +52,8 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     maxHeaderSize: options.maxHeaderBytes,
     // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
     insecureHTTPParser: false,
-    // The gateway refuses requests without a Host header itself. Node would send an empty 400 response that is not
-    // counted.
+    // The gateway itself refuses requests without a Host header, because Node would send an empty 400 response that is
+    // not counted.
     requireHostHeader: false,
     // With this option, the stream of a request without a body has already ended, so nothing needs to read it to the
     // end.

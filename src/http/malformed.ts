@@ -18,9 +18,8 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the refusal of a request line, or undefined if the line is valid. The line starts at the index `from` of
- * `bytes`, and its LF is at the index `to`. The function reads the bytes directly, so that no string is created for
- * each line.
+ * Returns the reason to refuse a request line, or undefined if the line is valid. It starts at the index `from` of
+ * `bytes`, and its LF is at the index `to`. The bytes are read directly so that no string is created for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy. Node would end the connection without a response.
@@ -70,7 +69,7 @@ const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 // target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Returns the refusal of a request head that Node's parser has accepted, or undefined if the head is valid. */
+/** Returns the reason to refuse a request head that Node's parser has accepted, or undefined if the head is valid. */
 export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: IncomingMessage): GatewayError | undefined {
   let host: string | undefined;
   let credentials = 0;
@@ -98,8 +97,8 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 }
 
 /**
- * Returns the refusal of a target that names a different host than the Host header. The host in an absolute target
- * takes precedence (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may use the Host header.
+ * Refuses a target that names a different host than the Host header. The host in an absolute target takes precedence
+ * (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may go by the Host header.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];

@@ -30,8 +30,8 @@ interface Handled {
 }
 
 /**
- * Creates the function that handles every request on the public side. The function reads the head, writes the reply and
- * records the trace. It is called by the gateway's own listener, or by an Express app that mounts `createPortico`.
+ * Creates the function that handles every request on the public side: it reads the head, writes the reply and records
+ * the trace. It is called by the gateway's own listener, or by an Express app that mounts `createPortico`.
  */
 export function createPublicHandler(services: PublicServices): RequestListener {
   const readArrival = createArrivalReader(services.arrival);
@@ -105,8 +105,8 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
 }
 
 /**
- * Records the trace of a response that has been written. If the operating system has received the whole response, the
- * trace is recorded immediately. Otherwise it is recorded when the response closes.
+ * Records the trace of a response that has been written: immediately if the operating system has received the whole
+ * response, and otherwise when the response closes.
  */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
@@ -115,7 +115,7 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection broke early, the client did not receive a complete response, regardless of its status.
+  // If the connection broke early, the client did not receive a complete response, whatever the status says.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);

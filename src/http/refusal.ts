@@ -7,8 +7,8 @@ import type { GatewayError } from '../errors/gateway-error.ts';
 const LAST_READ_MS = 1000;
 
 /**
- * Writes the response to a request that is refused before it reaches the application, and closes the connection. `own`
- * contains the refused request and its response if the parser has already emitted them.
+ * Writes the response to a request that is refused before it reaches the application, and closes the connection. If the
+ * parser has already emitted the request, `own` contains it and its response.
  */
 export function writeRefusal(
   socket: Socket,
@@ -32,8 +32,8 @@ export function writeRefusal(
 }
 
 /**
- * Writes the last bytes and gives the client time to read them. Otherwise, unread incoming bytes would reset the
- * connection before the client has read the response.
+ * Writes the last bytes and gives the client time to read them. Without this delay, unread incoming bytes could reset
+ * the connection first.
  */
 function endAfter(socket: Socket, text: string): void {
   socket.end(text);

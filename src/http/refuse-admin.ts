@@ -23,7 +23,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. It prevents browsers from loading anything for them
- * and from showing them in a frame.
+ * The `Content-Security-Policy` of responses that are not pages. It prevents browsers from loading anything on their
+ * behalf and from showing them in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -31,7 +31,7 @@ export function writeError(
 ): void {
   const error = toError(thrown);
   trace.error = error.code;
-  // A request that waited for an identical one has no exchange of its own, so only the error contains the cause.
+  // A request that waited for an identical one has no exchange of its own, so the cause is only in the error.
   if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;
   if (error.code === 'internal_error') trace.cause = thrown;
   if (res.headersSent || res.destroyed) {

@@ -43,8 +43,8 @@ const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes sent, or a promise of it if a streamed body is not complete yet. A
- * streamed body is destroyed if it cannot be written completely.
+ * Writes a reply. Returns the number of body bytes sent, or a promise for it if a streamed body is not complete yet. A
+ * streamed body that cannot be written completely is destroyed.
  */
 export function writeReply(
   res: ServerResponse,
@@ -76,9 +76,9 @@ export function writeReply(
 }
 
 /**
- * Returns whether a browser might interpret a response as a page, because the response is not JSON. The `nosniff`
- * header prevents this. It is sent in every mode, because the response may contain text from users of the upstream. It
- * cannot break a page, because no page loads the response of a documented operation as a script or a style sheet.
+ * Returns whether a browser might interpret a response as a page because it is not JSON. The `nosniff` header prevents
+ * this. It is sent in every mode, because the response may contain text from the upstream's users. This cannot break
+ * any page, because none loads a documented operation's response as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
@@ -105,8 +105,8 @@ interface ReplyContext {
 }
 
 /**
- * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The
- * response to a HEAD request has no body.
+ * Sends a reply with the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The response
+ * to a HEAD request has no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
@@ -143,8 +143,8 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
 }
 
 /**
- * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the other
- * form of the page, the function returns that form's tag, because that copy is equally current.
+ * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page's
+ * other form, which is equally current, the tag of that form is returned.
  */
 function etagFor(
   plain: string,
@@ -204,9 +204,9 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 }
 
 /**
- * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It contains the result of checking
- * the request and its response against the contract, and the fingerprint of the worst violation. `accepted` means that
- * the baseline accepts all violations. `count` and `worst` ignore accepted violations unless there are no others.
+ * Returns the value of the `Contract-Status` header, a structured field (RFC 9651): the result of checking the request
+ * and its response against the contract, and the fingerprint of the worst violation. `accepted` means that the baseline
+ * accepts all violations. `count` and `worst` ignore accepted violations unless there are no others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,

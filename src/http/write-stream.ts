@@ -12,9 +12,9 @@ interface StreamContext {
 
 /**
  * Writes a streamed body no faster than the client reads it. Returns the number of bytes written: immediately if all of
- * them have been sent, otherwise as a promise that resolves when the response closes. If the body is incomplete, the
- * client's connection is closed, because a normal end would look like a complete response. Bytes received until then
- * are sent first. If the client disconnects or pauses for too long, the body is destroyed.
+ * them have been sent, and otherwise as a promise that resolves when the response closes. If the body is incomplete,
+ * what was received is sent and the connection is then closed abruptly, because a normal end would look like a complete
+ * response. If the client disconnects or pauses for too long, the body is destroyed.
  */
 export function writeStream(
   res: ServerResponse,
@@ -22,7 +22,7 @@ export function writeStream(
   { trace, clientTimeoutMs }: StreamContext,
 ): number | Promise<number> {
   let bytes = 0;
-  // The bytes are counted while they are written, because the trace may be recorded before all of them have been.
+  // The bytes are counted as they are written, because the trace may be recorded before all of them have been.
   trace.bytes = 0;
   let unsent = 0;
   let state = 'reading' as 'reading' | 'read' | 'broken';

@@ -7,9 +7,9 @@ import type { Calibration } from './verifier.ts';
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
-  /** Tokens and cookies that are also forwarded. Callers with different values do not share stored responses. */
+  /** Tokens and cookies that are also forwarded. Callers who send different ones do not share stored responses. */
   readonly otherCredential?: string | undefined;
-  /** Returns the client's address. Called only if the verifier is needed, because failed attempts are counted. */
+  /** Returns the client's address. It is called only if the verifier is needed, which counts failed attempts. */
   readonly clientAddress: () => string;
   /** The client's connection. A credential that is repeated on the same connection is not hashed again. */
   readonly connection?: object | undefined;
@@ -43,7 +43,7 @@ export interface Authenticator {
   /** Forgets a verified credential after the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
   /**
-   * Checks that the verifier refuses a wrong credential. Called at startup and periodically. Called again soon if the
+   * Checks that the verifier refuses a wrong credential. This runs at startup and periodically, and again soon if the
    * result is pending.
    */
   calibrate(): Promise<Calibration>;

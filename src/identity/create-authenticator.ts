@@ -24,8 +24,8 @@ interface Approval {
 }
 
 /**
- * Creates an authenticator from a credential parser, a verifier and its cache. It refuses every caller that is not
- * explicitly approved.
+ * Creates an authenticator from a credential parser, a verifier and its cache. It refuses every caller that it cannot
+ * positively approve.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
@@ -135,8 +135,8 @@ interface Principals {
 }
 
 /**
- * Returns a factory for the principals of one request. `other` contains the tokens and cookies of the request, which
- * can affect the response in addition to the `Authorization` header.
+ * Returns a factory for the principals of one request. `other` contains the request's tokens and cookies, which can
+ * affect the response in addition to the `Authorization` header.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;

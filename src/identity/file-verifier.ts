@@ -24,8 +24,8 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // Checking an unknown name takes as long as checking a wrong password. Otherwise, the response time would reveal
-      // which names exist. The decoy never matches.
+      // Checking an unknown name takes as long as checking a wrong password, because the response time would otherwise
+      // reveal which names exist. The decoy never matches.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };
@@ -53,7 +53,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that does not match any password. Checking it takes as long as checking the slowest hash. */
+/** Creates a hash that matches no password and takes as long to check as the slowest account's hash. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

@@ -11,9 +11,9 @@ export interface IdentityOptions {
   /** The maximum number of cached verified credentials. */
   readonly cacheEntries: number;
   /**
-   * The limit for failed attempts: at most `limit` within `windowSeconds` for each pair of a name and a network (an
-   * IPv4 address or an IPv6 /64 prefix). At most `maxPairs` pairs are stored, and a single network can use at most 1/32
-   * of them.
+   * The limit on failed attempts: at most `limit` within `windowSeconds` per combination of name and network (an IPv4
+   * address or an IPv6 /64 prefix). At most `maxPairs` combinations are stored, of which a single network can use at
+   * most 1/32.
    */
   readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
   /** Limits for concurrent password hashing. */

@@ -3,8 +3,8 @@ import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 /** Counts failed attempts per pair of network and name. */
 interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has
-   * failed too often, or its network has failed with too many names, returns how long to wait.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
+   * to wait if the pair has failed too often, or its network has failed with too many names.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
   /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
@@ -12,8 +12,8 @@ interface FailureLimiter {
 }
 
 /**
- * The table has room for this many shares. One network can fill at most one share, so a client that invents names never
- * displaces other networks.
+ * The table is divided into this many shares. One network can fill at most one share, so a client that invents names
+ * never displaces other networks.
  */
 const SHARES = 32;
 /** The minimum number of names that each network can use, however small the table is. */
@@ -24,8 +24,8 @@ type Names = Map<string, readonly number[]>;
 
 /**
  * Creates a limiter with a sliding window for each pair, in a table of limited size. A network that has filled its
- * share cannot try further names until one of its own pairs expires, so it cannot displace existing counts. If many
- * networks together overflow the table, the least recently used network is removed.
+ * share cannot try further names until one of its own pairs expires, so it cannot displace other networks' counts. If
+ * many networks together overflow the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
   const { limit, maxPairs } = options;
@@ -84,8 +84,8 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
 /** Runs a limited number of tasks at a time. */
 interface WorkGate {
   /**
-   * Runs a task. Returns undefined without running it if the queue is full. An `urgent` task takes precedence and is
-   * never rejected, so callers must limit the number of urgent tasks.
+   * Runs a task. If the queue is full, returns undefined without running it. An `urgent` task takes precedence and is
+   * never rejected, so callers must limit how many there are.
    */
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }

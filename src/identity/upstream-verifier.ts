@@ -24,8 +24,8 @@ interface UpstreamVerifierParts {
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that sends probes to the upstream. It does not trust any result until the upstream has refused a
- * wrong credential (rules, 2).
+ * Creates a verifier that sends probes to the upstream. It trusts no result until the upstream has refused a wrong
+ * credential (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;

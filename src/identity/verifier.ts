@@ -9,7 +9,7 @@ export interface Credential {
 
 /**
  * The result of a verification. `busy` means that Portico's own limit was reached, and `unavailable` means that there
- * was no response. Neither provides any information about the credential.
+ * was no response. Neither says anything about the credential.
  */
 export type Verification =
   | { readonly kind: 'valid' }
@@ -34,7 +34,7 @@ export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
    * Verifies a credential. A `known` credential was valid before, so it takes precedence and is never refused because
-   * the queue is full. All other credentials share the queue, which is divided fairly between networks.
+   * of a full queue. All other credentials share the queue, which is divided fairly between networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
   /** Checks that the verifier refuses a wrong credential. */

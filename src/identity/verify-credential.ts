@@ -10,9 +10,9 @@ import type { Credential, Verification, Verifier } from './verifier.ts';
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * Verifies credentials and caches the results. A fresh credential costs one keyed hash, and later requests with the
- * same credential on the same connection cost none. All other credentials are sent to the verifier. Concurrent requests
- * with the same credential share one verification, and failed attempts are limited.
+ * Verifies credentials and caches the results. The first use of a fresh credential on a connection costs one keyed
+ * hash, and later uses cost none. All other credentials are sent to the verifier. Concurrent requests with the same
+ * credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
   /** Returns whether the credential is fresh and does not need to be verified. */
@@ -40,7 +40,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
-  // Hashing would account for a tenth of the time of a cache hit, so the latest credential of each open connection is
+  // Hashing would account for a tenth of the time of a cache hit, so the latest credential on each open connection is
   // remembered. In UTF-16, different texts have different bytes.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
@@ -148,8 +148,8 @@ export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
  * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
- * hashed input. Anyone who knows a result could extend the input, but results never leave the process. A call takes a
- * fifth of the time of an HMAC.
+ * hashed input, so anyone who knows a result could extend the input, but results never leave the process. A call takes
+ * a fifth of the time that an HMAC takes.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');

@@ -147,10 +147,10 @@ function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): n
 }
 
 /**
- * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results
- * and none of them would have been a refusal. The contract must have been the same for the whole window, because
- * results for an earlier contract prove nothing. Levels that are configured for the operation itself, or that the
- * ladder has already changed, are never promoted.
+ * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results,
+ * none of which would have been a refusal. The contract must not have changed during the window, because results for an
+ * earlier contract prove nothing. Levels that are configured for the operation itself, or that the ladder has already
+ * changed, are never promoted.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

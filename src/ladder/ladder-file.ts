@@ -42,7 +42,7 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer of the ladder's file, which currently contains `known`. If the state cannot be written, the
+ * Creates the writer for the ladder's file, which currently contains `known`. If the state cannot be written, the
  * failure is reported and the state stays in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {

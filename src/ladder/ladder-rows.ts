@@ -104,8 +104,8 @@ function periodWords(ms: number): string {
 export type IsAccepted = (fingerprint: string) => boolean;
 
 /**
- * Returns the results of a check of an operation in a snapshot, for all releases. Responses that were reported or refused
- * because of violations that have been accepted since then count as passed.
+ * Returns the results of one of an operation's checks in a snapshot, across all releases. Responses that were reported
+ * or refused only because of violations accepted since then count as passed.
  */
 export function countsOf(
   snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,

@@ -8,8 +8,8 @@ export interface LadderEvidence {
 }
 
 /**
- * A change to the level of one check of one operation. `lifted` means that an operator has undone a promotion. Such a
- * step does not change the level, but it prevents another promotion of the check.
+ * A change to the level of one check for one operation. `lifted` means that an operator has undone a promotion. Such a
+ * step does not change the level, but it prevents the check from being promoted again.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
@@ -50,8 +50,8 @@ export interface OperationLevels {
 }
 
 /**
- * Returns the steps that remain after one of them is undone. A demotion or a `lifted` mark is removed. A promotion is
- * replaced with a `lifted` mark, so that the same results do not promote the check again.
+ * Returns the steps that remain after one of them is undone. A demotion or a `lifted` mark is removed, while a
+ * promotion is replaced with a `lifted` mark so that the same results do not promote the check again.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
@@ -60,7 +60,7 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 
 /**
  * Returns the state to start with. Steps apply only to the contract version for which they were made. With any other
- * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
+ * version, all checks start at their configured levels, so a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {
   return stored?.contract === contract ? stored : { contract, since: now, steps: [] };

@@ -21,7 +21,7 @@ const BUCKETS = 12;
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot lower a check for everyone. If the other callers
+ * Creates empty windows for these operations. A single caller cannot lower a check for everyone: if the other callers
  * have enough responses, the limit must also be exceeded without the caller that has the most failures.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
@@ -88,9 +88,9 @@ interface CheckedResponse {
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns the result of enforcing `responses` for a finished request. Returns undefined if the response was not checked
- * at the `enforce` level or if the upstream failed. The upstream has failed if it did not respond, or if it sent an
- * error status, an HTML page, invalid JSON, or an error in a successful response.
+ * Returns what enforcing `responses` did to a finished request. Returns undefined if the response was not checked at
+ * the `enforce` level or if the upstream failed, meaning that it did not respond, or that it sent an error status, an
+ * HTML page, invalid JSON, or an error in a successful response.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
@@ -186,8 +186,8 @@ interface BucketRing<T> {
 }
 
 /**
- * Creates an empty window. `make` creates an empty bucket. The window moves in steps of one bucket, so it always covers
- * at least `count - 1` of its `count` parts.
+ * Creates an empty window. `make` creates an empty bucket. The window advances one bucket at a time, so it always
+ * covers at least `count - 1` of its `count` parts.
  */
 function createBucketRing<T>(windowMs: number, count: number, make: () => T): BucketRing<T> {
   const width = windowMs / count;

@@ -24,8 +24,8 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in a property that all `values` from a number of `responses` share. Because the items of one
- * response are not independent, the number of trials is the harmonic mean of the two numbers.
+ * Returns the confidence in a property that all `values` from a number of `responses` share. The number of trials is
+ * the harmonic mean of these two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {
   const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);

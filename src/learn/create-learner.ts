@@ -32,13 +32,13 @@ interface LearnerParts {
   /** Earlier observations, to which the learner adds new ones. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. The structure of every response is then stored, so that
-   * responses with and without a switch can be compared.
+   * True for a walk, which sends each request only once. The structure of every response is stored, so that responses
+   * with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
-/** The number of initial responses of each operation that are all sampled. After that, one in {@link SAMPLE} is. */
+/** How many responses of each operation are all sampled at first. After that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
@@ -61,7 +61,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // The items of earlier runs are unknown, so they could be counted again. They must not close a vocabulary.
+  // The items from earlier runs are unknown and might be counted again, so they must not close a vocabulary.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({

@@ -111,8 +111,8 @@ function createPlaceSchema(
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
   const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
   const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
-  // Members are compiled when they are first needed, because a schema may contain itself. They are cached, because
-  // every object of a page needs them.
+  // Members are compiled when first needed, because a schema may contain itself, and then cached, because every object
+  // on a page needs them.
   const members = new Map<string, PlaceSchema | undefined>();
   let rest: { placeSchema: PlaceSchema | undefined } | undefined;
   let items: { placeSchema: PlaceSchema | undefined } | undefined;

@@ -45,7 +45,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch, which are lost if writing the batch fails. */
+/** Returns the number of entries and traffic rows in a batch, all of which are lost if the batch cannot be written. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

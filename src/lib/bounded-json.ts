@@ -3,9 +3,9 @@ export interface JsonLimits {
   /** The maximum nesting depth of objects and arrays. */
   readonly depth: number;
   /**
-   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. In a
-   * number or in white space, every 64 bytes count as one more value. All strings together may contain 16 escapes for
-   * each allowed value.
+   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
+   * 64 bytes of a number or white space count as one more value. All strings together may contain 16 escapes per
+   * allowed value.
    */
   readonly values: number;
 }
@@ -67,14 +67,14 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** Parsing numbers and white space takes time in proportion to their length, so 64 bytes count as one value. */
+/** The time to parse a number or white space grows with its length, so every 64 bytes count as one value. */
 const BARE_SHIFT = 6;
 
 /** The number of escapes for each allowed value. Parsing an escape takes much longer than parsing a plain character. */
 const ESCAPES_PER_VALUE = 16;
 
 /**
- * Counts members and stops at the first exceeded limit. In a malformed text, the count is correct up to the first
+ * Counts members and stops as soon as a limit is exceeded. In a malformed text, the count is correct up to the first
  * error.
  */
 function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLimits): number | JsonExcess {
@@ -85,8 +85,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // If the number or white space reaches this position, it exceeds the remaining values. The position is recalculated
-  // only when it is reached.
+  // A number or white space that reaches this position exceeds the remaining values. The position is recalculated only
+  // when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {
@@ -110,14 +110,12 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   return end < length || values > maxValues ? 'values' : members;
 }
 
-/**
- * The number of bytes of a string that are read one by one before `indexOf` searches the rest. Most names are shorter.
- */
+/** How many bytes of a string are read one by one before `indexOf` searches the rest. Most names are shorter. */
 const NEAR = 24;
 
 /**
- * Returns the index of the closing quote. Returns the length of the text if the quote is missing or there are too many
- * escapes. Escapes that are more than `NEAR` bytes apart are not counted, because they are parsed quickly.
+ * Returns the index of the closing quote, or the length of the text if the quote is missing or there are too many
+ * escapes. Escapes more than `NEAR` bytes apart are not counted, because they are parsed quickly.
  */
 function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): number {
   const { length } = bytes;

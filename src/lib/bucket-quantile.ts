@@ -1,7 +1,7 @@
 /**
- * Returns a quantile of a histogram (`share` is from 0 to 1), interpolated linearly within its bucket. Returns
- * undefined if the histogram is empty. For values in the first bucket, returns the upper bound of that bucket. For
- * values above the last bound, returns the last bound. `counts` has one entry more than `bounds`.
+ * Returns a quantile of a histogram (`share` is from 0 to 1), interpolated linearly within its bucket, or undefined if
+ * the histogram is empty. In the first bucket, the result is that bucket's upper bound; above the last bound, it is the
+ * last bound. `counts` has one entry more than `bounds`.
  */
 export function bucketQuantile(
   share: number,

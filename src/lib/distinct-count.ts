@@ -1,4 +1,4 @@
-// With 2048 bits, the count is accurate to a few percent up to several thousand items. At about 15,000 items, the
+// With 2048 bits, the count is accurate to within a few percent up to several thousand items. At about 15,000, the
 // bitmap is full.
 const BITS = 2_048;
 

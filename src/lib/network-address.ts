@@ -3,10 +3,9 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network under which rate limits count an address. For an IPv4 address, this is the address itself. For an
- * IPv6 address, it is the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6
- * address (RFC 4291, 2.5.5.2) counts as an IPv4 address. Other text is cut to 64 characters and otherwise returned
- * unchanged.
+ * Returns the network under which rate limits count an address. For IPv4, this is the address itself. For IPv6, it is
+ * the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
+ * 2.5.5.2) is treated as an IPv4 address. Any other text is cut to 64 characters and otherwise returned unchanged.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;

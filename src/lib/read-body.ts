@@ -12,9 +12,9 @@ interface ReadLimits {
 /** The outcome of reading a body into memory. */
 type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** The body is larger than the limit. `stream` is the source. It yields the whole body, including `bytes`. */
+  /** The body is larger than the limit. `stream` yields the whole body, including `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
-  /** The source failed, closed too early or paused for too long. `bytes` contains the data received until then. */
+  /** The source failed, closed too early or paused for too long. `bytes` contains what was received until then. */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
 /** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */

@@ -13,8 +13,8 @@ interface TagGenerations {
 }
 
 /**
- * Creates a store for the latest generations of at most `maxTags` tags. When a tag is dropped, all tags count as
- * changed since any generation before its own. This can cause unnecessary requests, but never a stale result.
+ * Stores the latest generations of at most `maxTags` tags. When a tag is dropped, every tag is treated as changed since
+ * any generation before the dropped one. This can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
   // Tags are in the order of their latest change, so the first tag is dropped first.

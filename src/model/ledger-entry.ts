@@ -10,8 +10,8 @@ export interface LedgerSample {
 }
 
 /**
- * One distinct violation: the properties that all its occurrences share, their number, the times of the first and last
- * occurrence, and the number of callers.
+ * One distinct violation: the properties that all its occurrences share, how many there are, when the first and the
+ * last one occurred, and the number of callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,
@@ -55,8 +55,8 @@ export interface EntryHistory {
 }
 
 /**
- * Returns true if an entry shows that the upstream failed: there was no response, or it had a 5xx status. Reports and the
- * console do not offer to accept such an entry, because an acceptance would hide the next outage.
+ * Returns true if an entry shows that the upstream failed, because there was no response or it had a 5xx status.
+ * Reports and the console do not offer to accept such an entry, because that would hide the next outage.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;

@@ -74,7 +74,7 @@ export interface Operation {
   readonly requires: Requirement | undefined;
   /** The part of the legacy service that the operation needs. Only operation 3 needs one. */
   readonly needsFeature: Feature | undefined;
-  /** True if the requested object can be private. A denial then reveals nothing about the caller's permissions. */
+  /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` means that unknown parameters are counted but never refused (operation 7). */

@@ -4,17 +4,13 @@ import { UpstreamFailure } from './upstream-failure.ts';
 interface BodyReader {
   /** Receives the next part. Returns false if the body must pause until `resume` is called. */
   part(bytes: Buffer): boolean;
-  /**
-   * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` is the reason.
-   */
+  /** Called once after the last part, even if the body is paused. If the body is incomplete, `failure` says why. */
   end(failure: UpstreamFailure | undefined): void;
 }
 
 /** The connection from which a body is received. */
 interface BodySource {
-  /**
-   * Called when too much data is waiting for the reader. The source may still push data that it has already received.
-   */
+  /** Called when too much data is waiting for the reader. The source may still push what it has already received. */
   pause(): void;
   resume(): void;
   /** Called if the body is destroyed before it has been received completely. */
@@ -106,10 +102,7 @@ export class StreamedBody {
     this.#onPart = listener;
   }
 
-  /**
-   * Adds a function that is called once, when the body has been read or destroyed. It is called before the reader's
-   * `end`.
-   */
+  /** Adds a function to call once, when the body has been read or destroyed. It runs before the reader's `end`. */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);
     else this.#listeners.push(listener);

@@ -4,8 +4,8 @@ import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself failed
- * and made no decision.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself broke
+ * and reached no verdict.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -51,7 +51,7 @@ export interface ResponseTrace extends CheckVerdict {
 
 /**
  * The record of what happened to one request. Each stage writes its own property. Logs, metrics, the ledger and reports
- * do not read anything else.
+ * read nothing else.
  */
 export interface Trace {
   readonly requestId: string;
@@ -60,13 +60,13 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The target as received. Undefined if the gateway made the request itself. It may contain personal data, so it is
-   * used only by the access log, which shows only its structure.
+   * The target as received. Undefined if the gateway made the request itself. Because it may contain personal data,
+   * only the access log uses it, and shows no more than its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
-  /** The name of the principal. It appears only in logs that may contain names. Elsewhere, a tag replaces it. */
+  /** The name of the principal. It appears only in logs that may contain names. Everywhere else, a tag replaces it. */
   caller?: string | undefined;
   /** The way in which the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
@@ -152,7 +152,7 @@ export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outc
 }
 
 /**
- * Records that a check failed because of an internal error. The failure appears in the log and metrics, and the
+ * Records that a check failed because of an internal error. The failure appears in the log and the metrics, and the
  * exchange continues without a verdict.
  */
 export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {

@@ -1,8 +1,8 @@
 import type { CheckName } from './checks.ts';
 
 /**
- * The categories of violations, from worst to least serious. A message is never refused because of an `undocumented`
- * violation. Everything that is outside the contract and can be refused is `not-allowed`.
+ * The categories of violations, from worst to least serious. An `undocumented` violation never causes a refusal.
+ * Anything outside the contract that can be refused is `not-allowed`.
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',
@@ -51,15 +51,15 @@ export interface Violation {
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
- * Returns true if a violation is counted and reported but never refuses a message and never prevents a response from
- * being stored. This applies to undocumented fields, and to everything that the contract only expects.
+ * Returns whether a violation is only counted and reported: it never causes a refusal or prevents a response from being
+ * stored. This applies to undocumented fields, and to everything that the contract expects but does not require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
   return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;
 }
 
 /**
- * Returns how serious a violation is, as a number that is 0 for the worst category. Advisories have the highest number,
+ * Returns how serious a violation is, as a number: 0 is the worst category, and advisories have the highest number
  * whatever their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {

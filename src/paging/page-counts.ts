@@ -15,7 +15,7 @@ interface LearnedList {
 export interface PageCounts {
   /** Returns the learned count, unless it is too old or one of its tags has been dropped. */
   learned(key: string): number | undefined;
-  /** Returns the current generation. Call it before the request is sent upstream, and pass the result to `learn`. */
+  /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /** Stores a count, unless the list is empty or one of the tags has been dropped since `generation`. */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
@@ -93,9 +93,9 @@ export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the request is sent upstream (rules, 5). A list may have gained a page since
- * its count was learned, so only pages after the next one are refused. The first page is never refused. Page numbers
- * that begin at 0 are compared in the same way, so the page after the last one is left to the upstream.
+ * Checks a page against its bounds before the request is sent upstream (rules, 5). Because a list may have gained a
+ * page since its count was learned, only pages after the next one are refused. The first page is never refused. Page
+ * numbers that begin at 0 are compared in the same way, which leaves the page after the last one to the upstream.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */

@@ -28,8 +28,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports such values. If it does not
- * refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports them. Where it does not refuse
+ * them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
@@ -49,9 +49,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, in the client's own encoding and order. So that equal requests share a
- * stored response, empty parameters are removed. A `page` that selects the first page and a `pageSize` that is the
- * known default are removed too.
+ * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters, a `page` that
+ * selects the first page and a `pageSize` that is the known default are removed, so that equivalent requests share a
+ * stored response.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);

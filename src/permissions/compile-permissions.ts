@@ -37,9 +37,9 @@ interface Subject {
 /** The compiled permission rules. */
 export interface Permissions {
   /**
-   * Returns the grants of a caller. `level` is the level of the `permissions` check, `enforce` by default. At the
-   * `enforce` level, unverified callers have the same grants as anonymous callers, so that claiming a name never gives
-   * more access (rules, 2).
+   * Returns a caller's grants. `level` is the level of the `permissions` check, `enforce` by default. At the `enforce`
+   * level, unverified callers have the same grants as anonymous callers, so claiming a name never gives more access
+   * (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Returns the compiled requirement of an operation. Throws `RangeError` if the operation was not compiled. */

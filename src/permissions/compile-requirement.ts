@@ -59,7 +59,7 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
 /**
- * Returns whether `other` makes `one` redundant because all callers who meet `one` also meet `other`. If both are
+ * Returns whether `other` makes `one` redundant because everyone who meets `one` also meets `other`. If the two are
  * equal, only the second is redundant.
  */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {

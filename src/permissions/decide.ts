@@ -32,8 +32,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns the missing permissions, groups and flags, starting with the alternative that lacks the fewest. If the node
- * has another author, alternatives that require ownership are omitted, unless there are no others.
+ * Returns the missing permissions, groups and flags, starting with the alternative that lacks the fewest. If someone
+ * else is the node's author, alternatives that require ownership are omitted unless there are no others.
  */
 function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');

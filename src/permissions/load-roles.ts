@@ -144,8 +144,8 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // The schema is compiled here, because the file is read only at startup. The schema itself is validated by a test,
-  // because compiling the meta-schema at startup would take too long.
+  // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
+  // compiling the meta-schema at startup would take too long.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
     rolesFileSchema,

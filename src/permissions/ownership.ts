@@ -29,7 +29,7 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 
   const learn = (nodeId: string, name: string) => {
     const known = authors.get(nodeId);
-    // Most nodes on a page are already known. Inserting each of them again would take longer than validating the page.
+    // Most nodes on a page are already known. Inserting each again would take longer than validating the page.
     if (known?.name === name) known.learnedAt = clock();
     else authors.set(nodeId, { name, learnedAt: clock() });
   };

@@ -3,7 +3,7 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * The access of a role or account to an operation. With `own`, access is limited to the caller's own nodes. With
+ * A role's or account's access to an operation. With `own`, access is limited to the caller's own nodes. With
  * `delegated`, the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';

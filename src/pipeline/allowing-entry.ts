@@ -80,8 +80,8 @@ export function grantEntry(
 type Term = Exclude<Requirement, { all: unknown } | { any: unknown } | { own: unknown }>;
 
 /**
- * Returns the terms that a caller lacks, for the alternative that lacks the fewest. Returns undefined if only the author
- * of the node can meet the requirement.
+ * Returns the terms that a caller lacks in the alternative that lacks the fewest. Returns undefined if only the node's
+ * author can meet the requirement.
  */
 function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<string>): readonly Term[] | undefined {
   if (requirement === undefined || 'own' in requirement) return undefined;

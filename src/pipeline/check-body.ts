@@ -68,7 +68,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // Only a body that sets the visibility can break the rule, so the parent is not looked up for other bodies.
+  // Only a body that sets the visibility can break the rule, so the parent is looked up only for such bodies.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -101,8 +101,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns the visibility that is known without a lookup. A new comment does not have a visibility yet, and the
- * visibility of an existing comment is unknown.
+ * Returns what is known about the visibility without a lookup. A new comment has none yet, and an existing comment's
+ * visibility is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;

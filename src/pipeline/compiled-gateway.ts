@@ -19,8 +19,8 @@ export interface CompiledGateway {
   /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
   /**
-   * Returns the path of an undocumented request in the form of `undocumented.allow`, with placeholders for ids and names.
-   * Words that the contract does not contain are preserved only if the path `exists` on the upstream.
+   * Returns an undocumented request's path in the form that `undocumented.allow` uses, with placeholders for ids and
+   * names. Words that the contract does not contain are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;
   /** The global check levels, for requests that match no operation. */

@@ -55,8 +55,8 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 }
 
 /**
- * Creates a function for decisions that do not depend on a node. They depend only on the requirement and the grants,
- * which never change. Callers with the same permissions share one set of grants, so each decision is made once.
+ * Creates a function for decisions that do not depend on a node, but only on the requirement and the grants, which
+ * never change. Callers with the same permissions share one set of grants, so each decision is made once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -116,7 +116,7 @@ export function isAwaitingResponse({ authentication }: Pick<Trace, 'authenticati
   return authentication?.reason === 'verification_pending';
 }
 
-/** Returns whether the upstream responded and did not refuse the credential. A missing permission is not such a refusal. */
+/** Returns whether the upstream responded and did not refuse the credential. It may still have denied a permission. */
 export function hasAcceptedCredential({ upstream }: Pick<Trace, 'upstream'>): boolean {
   return upstream?.status !== undefined && (upstream.status !== 401 || upstream.denied === true);
 }
@@ -145,7 +145,7 @@ function denied(missing: string): Violation {
 }
 
 /**
- * Returns the violation to record if the gateway and the upstream disagree about a caller. It shows an administrator
+ * Returns the violation to record if the gateway and the upstream disagree about a caller, which shows an administrator
  * that the roles file is wrong (rules, 3).
  */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
@@ -165,7 +165,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 
 /**
  * Returns whether a response reports a missing permission, in any of the forms that the upstream uses. If the contract
- * documents a denial that also has other causes, that denial says nothing about the permissions of the caller.
+ * documents other causes for the same denial, the denial says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
   operation: Operation,

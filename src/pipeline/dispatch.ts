@@ -117,16 +117,16 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether a target should be remembered. The target of a cacheable page is not remembered until the page has
- * been found in the cache, so targets that are requested only once do not fill the memo.
+ * Returns whether to remember a target. The target of a cacheable page is not remembered until the page has been found
+ * in the cache, so that targets requested only once do not take up the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /**
- * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so the
- * upstream's response shows whether the credential would have been refused.
+ * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so this shows
+ * whether the credential would have been refused.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

@@ -12,7 +12,7 @@ export interface BodyFacts {
   /** True if the body contains its items in the expected place. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
-  /** The number of pages in the list. Undefined if the body does not state it or the bound is waived (rules, 5). */
+  /** The number of pages in the list. Undefined if the body does not contain it or the bound is waived (rules, 5). */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless pages of the operation are cached. */
   readonly tags: readonly string[];
@@ -69,8 +69,8 @@ export interface KnownBody extends DecodedResponse {
 /** Remembers the last valid response for each key, so that identical bytes are not parsed and checked again. */
 export interface KnownBodies {
   /**
-   * Returns the remembered response if its bytes are identical. The bytes are compared directly rather than by hash, so
-   * collisions are impossible.
+   * Returns the remembered response if its bytes are identical. The bytes themselves are compared rather than hashes,
+   * so collisions are impossible.
    */
   find(key: string, response: DecodedResponse): KnownBody | undefined;
   /** Remembers a valid response. The first call for a key only records the key. */
@@ -102,8 +102,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered when its key is seen for the second time. Remembering a response that is requested only
-  // once would waste memory.
+  // A response is remembered only when its key is seen for the second time, because remembering one that is never
+  // requested again would waste memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
@@ -122,7 +122,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // A list that differs each time would only fill the memory, so most of its versions are not remembered.
+      // A list that differs each time would fill the memo with versions that are never used, so most are not
+      // remembered.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },

@@ -17,8 +17,8 @@ export interface ScannedResponse {
 }
 
 /**
- * Scans a response. Returns `closer` if the scan does not prove that the response is valid, or undefined if the scan
- * has no tables for it. In both cases, the response must be parsed.
+ * Scans a response. Returns `closer` if the scan does not prove that the response is valid, or undefined if there are
+ * no tables for it. Either way, the response must then be parsed.
  */
 export type ScanResponse = (
   operation: Operation,
@@ -30,7 +30,7 @@ export type ScanResponse = (
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 /**
- * Creates the scan of success responses. The tables for a response are compiled when they are first needed, because most
+ * Creates the scan of successful responses. The tables for a response are compiled when first needed, because most
  * gateways receive only some of the responses in the contract.
  */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
@@ -58,7 +58,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   };
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // The check looks for the names of fields that the request did not ask for, which an excerpt does not contain.
+    // The check looks for fields that the request did not ask for, whose names an excerpt does not contain.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;

@@ -10,7 +10,7 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A second contract with which traffic is compared. It only reports differences, after the response was sent. */
+/** A second contract to compare traffic with. It only reports differences, after the response has been sent. */
 export interface ShadowContract {
   /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
@@ -42,8 +42,8 @@ const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates the shadow contract. It discards the data of a request after the comparison. If too many requests are
- * waiting, it ignores new ones.
+ * Creates the shadow contract. It discards a request's data after the comparison. If too many requests are waiting, new
+ * ones are ignored.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -187,7 +187,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // Reports of undocumented paths show `*` instead of parameters, so parameter names are replaced in the same way.
+  // Undocumented paths are reported with `*` in place of parameters, so parameter names are replaced in the same way.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -238,6 +238,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The key does not contain the schema path, because moving a schema does not change its meaning. It does not contain
-// the item index, because a message is checked as a whole.
+// The key leaves out the schema path, because moving a schema does not change its meaning, and the item index, because
+// a message is checked as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

@@ -28,8 +28,8 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // The reply to a miss has the same headers as a later hit. If the content coding could not be decoded, the response
-  // is never stored, so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as a later hit. A response whose content coding could not be decoded is
+  // never stored, so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
@@ -44,7 +44,7 @@ export function tagged(reply: Reply): Reply {
 
 /**
  * The headers that are forwarded to clients of documented operations. The upstream's cookies, validators, freshness
- * headers and server name are removed, because Portico is responsible for them (rules, 2 and 6). Challenges and
+ * headers and server name are removed, because these are Portico's responsibility (rules, 2 and 6). Challenges and
  * `Location` headers occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
  */
 const VISIBLE =

@@ -83,7 +83,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
       if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
-      // Do not remember targets whose plan has been replaced in the meantime, or targets whose parameters could not be
+      // A target is not remembered if its plan has been replaced in the meantime, or if its parameters could not be
       // decoded.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
       if (target.plan !== undefined && target.admit().failure !== undefined) return;
@@ -104,8 +104,8 @@ function bytesOf({ plan, admit: admitted }: OperationTarget): number {
 }
 
 /**
- * Returns the target in the form in which it is remembered. Because stored responses do not need the decoded
- * parameters, the parameters of cacheable pages are discarded and decoded again on demand.
+ * Returns the target in the form in which it is remembered. Stored responses do not need the decoded parameters, so
+ * those of cacheable pages are discarded and decoded again on demand.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -115,7 +115,7 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// These functions must have separate scopes. Closures in the same scope would keep each other's variables in memory.
+// These functions need separate scopes, because closures in the same scope would keep each other's variables in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {

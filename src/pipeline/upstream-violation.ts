@@ -43,7 +43,7 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
 
 /**
  * Records that the upstream has reported a server error. The response is a failure even if its body is valid. If the
- * body is invalid, the violation in the body is recorded instead.
+ * body is invalid, that violation is recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));

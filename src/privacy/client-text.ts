@@ -54,7 +54,7 @@ const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**
  * Returns whether a text looks like the name of a JSON field. A name that contains an e-mail address, an object id, a
- * token or a space is probably a key in a map, so it may be personal data.
+ * token or a space is probably a key in a map and may be personal data.
  */
 export function isFieldName(name: string): boolean {
   if (!FIELD_NAME.test(name) || /\d{3}/.test(name.replace(METHODS, ''))) return false;

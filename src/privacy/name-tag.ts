@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 
-/** Returns a short tag for a name. Tags distinguish callers within one process but do not reveal their names. */
+/** Returns a short tag for a name. Tags distinguish callers within one process without revealing their names. */
 type NameTag = (name: string) => string;
 
 const MAX_REMEMBERED = 1_000;

@@ -1,6 +1,6 @@
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This is the only list
- * of them. Every expression looks ahead a limited number of characters, so that matching a long text cannot be slow.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only
+ * here. Every expression looks ahead a limited number of characters, so that matching a long text cannot be slow.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.

@@ -1,6 +1,6 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes of common services. This is the only
- * list of them. Every expression looks ahead a limited number of characters, so that matching a long text cannot be
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
+ * listed only here. Every expression looks ahead a limited number of characters, so that matching a long text cannot be
  * slow.
  */
 const CREDENTIALS = [
@@ -67,8 +67,8 @@ const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
- * For each letter, the letters that follow it in about 9,000 identifiers of public APIs. The rarest five percent of all
- * pairs are left out. Two out of five pairs of random letters are in this list.
+ * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, except for the rarest five
+ * percent of all pairs. Two out of five pairs of random letters are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',

@@ -6,8 +6,8 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Returns whether a text may be shown, because it does not contain a credential, personal data, a long number or random
- * text. Logs, the ledger, reports and proposals never show any other name or text from a message.
+ * Returns whether a text may be shown, because it contains no credential, personal data, long number or random text.
+ * Logs, the ledger, reports and proposals never show any other name or text from a message.
  */
 export function mayShow(text: string): boolean {
   return (
@@ -24,8 +24,8 @@ export function shownText(text: string | undefined): string | undefined {
 }
 
 /**
- * Creates a version of `shownText` with a cache of limited size. There are few different descriptions, and checking one
- * takes longer than the rest of the recording.
+ * Creates a version of `shownText` with a cache of limited size, because there are few different descriptions and
+ * checking one takes longer than the rest of the recording.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);

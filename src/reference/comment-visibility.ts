@@ -104,7 +104,7 @@ export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisib
 /** The visibility of a public comment. The specification does not name it, and it is stored as NULL. */
 const PUBLIC_VISIBILITY = 'public';
 
-/** The three private options with the permission that each requires. The specification names only `recipients`. */
+/** The three private options, each with the permission that it requires. The specification names only `recipients`. */
 const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
   ['recipients', 'Send private comments to own groups'],
   ['originalPoster', 'Send private comments to the original poster'],

@@ -19,7 +19,7 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
   'anon-delete': [ANONYMIZE, DELETE],
 };
 
-/** Runs one operation on one user. The user's content is not deleted: the author is only renamed or deactivated. */
+/** Runs one operation on one user. The user's content stays, because only its author is renamed or deactivated. */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
 }

@@ -111,8 +111,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default. It is shorter than the timeout of most load balancers, so a gateway must handle sockets that close
-// early.
+// Tomcat's default, which is shorter than the timeout of most load balancers. A gateway must therefore handle sockets
+// that close early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */

@@ -28,7 +28,7 @@ export interface Comparison {
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
-  /** New violations first, then more frequent, less frequent, gone and unchanged ones; each group is worst first. */
+  /** New violations first, then more frequent, less frequent, gone and unchanged ones. Each group is worst first. */
   readonly findings: readonly ComparedFinding[];
 }
 
@@ -104,7 +104,7 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
 
 /**
  * Formats a change of frequency, such as `65 % → 11.8 %`. `–` stands for a side without the violation, and `not
- * requested` for a side without requests to the operation.
+ * requested` for one without requests to the operation.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>

@@ -120,7 +120,7 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
     const name = keysOf(at).at(-1) ?? '';
     const listed = Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [];
     const remaining = JSON.stringify(listed.filter((one) => one !== name));
-    // An overlay can only append to lists. To remove a name, it must remove the list and add it again.
+    // An overlay can only append to lists, so to remove a name, it must remove the whole list and add it again.
     return [
       select(target + childOf(keyword)),
       '  remove: true',

@@ -137,7 +137,7 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
 }
 
 /**
- * Limits an entry to the scope, because an exported file can contain more. Returns an empty list if nothing remains.
+ * Limits an entry to the scope, because an exported file may contain more. Returns an empty list if nothing remains.
  */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];

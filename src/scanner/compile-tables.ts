@@ -97,8 +97,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // Later steps read these members, but no schema documents them. If one is present, the scan cannot prove the body
-      // valid.
+      // Later steps read these members, but no schema documents them. If one is present, the scan cannot prove that the
+      // body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -195,8 +195,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // JSON writes some of these names with escapes, which the scanner does not decode. It does not search documented names
-    // for addresses. `__proto__` cannot be set as a member.
+    // JSON writes some of these names with escapes, which the scanner does not decode. Documented names are not
+    // searched for addresses. `__proto__` cannot be set as a member.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;

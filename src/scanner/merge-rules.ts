@@ -15,7 +15,9 @@ export interface ObjectRules {
   readonly required: ReadonlySet<string>;
   /** The members that are expected but not required. */
   readonly expected: ReadonlySet<string>;
-  /** The effect of an undocumented member: it is reported, it is ignored, or the scan cannot prove the body valid. */
+  /**
+   * The effect of an undocumented member: it is reported or ignored, or prevents the scan from proving the body valid.
+   */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
 
@@ -61,7 +63,7 @@ const KINDS: Readonly<Record<string, number>> = {
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
   const [place] = places;
   if (place === undefined || places.length > 1 || typeof place.schema === 'boolean') return mergeAll(schemas, places);
-  // Most values have one schema, and most schemas are used by many responses, so results are cached.
+  // Most values have one schema, and many responses share most schemas, so results are cached.
   const known = merged.get(schemas) ?? new WeakMap<object, ValueRules>();
   merged.set(schemas, known);
   const rules = known.get(place.schema) ?? mergeAll(schemas, places);
@@ -139,7 +141,7 @@ function mergeTogether(places: Together): ValueRules {
 }
 
 /**
- * Returns true if a word of an enum satisfies the other rules for strings. They need not be checked again during the
+ * Returns true if a word in an enum satisfies the other rules for strings, so that they need not be checked during the
  * scan.
  */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
@@ -195,7 +197,7 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ],
 ]);
 
-/** Sets the only expectation of a string. Each expectation is reported separately, but the scan records only one. */
+/** Sets a string's only expectation. Expectations are reported separately, but the scan can record only one. */
 function expectOnce(rules: ValueRules, expectation: Partial<ValueRules>, path: string): void {
   if (rules.expectedPattern !== undefined || rules.expectedWords !== undefined)
     throw new UnsupportedSchema(`two expected forms in ${path}`);
@@ -231,7 +233,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
-    // `additionalProperties` does not consider the properties of other schemas for the same value.
+    // `additionalProperties` ignores the properties that other schemas define for the same value.
     if (!additional && places.filter(hasProperties).length > 1)
       throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
     if (!additional) others = 'doubted';

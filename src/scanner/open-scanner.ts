@@ -101,7 +101,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
-          // The parser would replace bytes that are not valid UTF-8, so the value would differ from the scanned bytes.
+          // The parser would replace bytes that are not valid UTF-8, and the value would differ from the scanned bytes.
           const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
           if (!isPlain && !isUtf8(body)) return undefined;
           // Long numbers and white space also count toward the limit: one value for every 64 bytes.

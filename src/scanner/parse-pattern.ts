@@ -1,9 +1,9 @@
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /**
- * A set of characters: one flag for each ASCII character, and one flag for all others together. A set can lack
- * characters that the pattern accepts, because such a body is then only parsed and validated. It never contains
- * characters that the pattern rejects.
+ * A set of characters: one flag for each ASCII character, and one flag for all others together. A set never contains a
+ * character that the pattern rejects. It may lack some that the pattern accepts, because such a body is then merely
+ * parsed and validated.
  */
 export type CharacterSet = Uint8Array;
 
@@ -61,7 +61,7 @@ function createReader(source: string): Reader {
 }
 
 /**
- * Parses alternatives. Only the outermost ones may have anchors; a side without an anchor is extended to match any
+ * Parses alternatives. Only the outermost ones may have anchors. A side without an anchor is extended to match any
  * text.
  */
 function readAlternatives(reader: Reader, outermost: boolean): PatternNode {

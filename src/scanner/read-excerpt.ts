@@ -84,7 +84,7 @@ interface Departure {
 export interface Differences {
   /**
    * The body with only its undocumented members, or undefined if it has none. If places differ only in array indices,
-   * only the first one is included. An integer may have the value that it had in an earlier body.
+   * only the first is included. An integer may have the value that it had in an earlier body.
    */
   readonly undocumented: unknown;
   /** The absent members and the strings that the schema expects to be different: for each place, the first one. */
@@ -147,8 +147,8 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
     const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
     const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
     const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
-    // Reports contain only the type and the size of a value, so all integers are equal. A name ends with a quotation
-    // mark, which cannot occur in it.
+    // Reports contain only the type and size of a value, so all integers are treated as equal. A name ends with a
+    // quotation mark, which cannot occur in it.
     key += isInteger(body, value, valueEnd)
       ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
       : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;
@@ -178,7 +178,7 @@ function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, a
   return text;
 }
 
-/** The maximum number of bytes of an integer that is not read. A longer one could be infinite. */
+/** The maximum length of an integer that is not read, in bytes. A longer one could be infinite. */
 const MAX_DIGITS = 16;
 
 /** Returns true if the bytes of a JSON value are an integer without a fraction or an exponent. */

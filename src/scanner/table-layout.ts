@@ -1,5 +1,5 @@
-// The layout of the module's memory: tables, events and results. The module's source also imports this file, so it
-// contains only plain integers. Sizes and offsets are in bytes.
+// The layout of the module's memory: tables, events and results. This file contains only plain integers, because the
+// module's source imports it too. Sizes and offsets are in bytes.
 
 /** The kinds of JSON values, one bit per kind. A `FRACTION` is a number with a fraction or an exponent. */
 export const NULL = 1;
@@ -16,11 +16,9 @@ export const CHECKED_STRING = 256;
 export const BOUNDED_NUMBER = 512;
 /** A flag in addition to the kinds: every value is valid. */
 export const ANYTHING = 1024;
-/**
- * A flag in addition to the kinds: all integers without a minus sign and with at most 18 digits are within the bounds.
- */
+/** A flag alongside the kinds: all integers without a minus sign and with at most 18 digits are within the bounds. */
 export const SHORT_NUMBERS_FIT = 2048;
-/** A flag in addition to the kinds: strings that do not have the expected form are recorded, and they are valid. */
+/** A flag alongside the kinds: strings that do not have the expected form are valid, but they are recorded. */
 export const EXPECTED_STRING = 4096;
 
 // A node contains the rules for one value. References are addresses; 0 means that the rule is absent.
@@ -79,12 +77,13 @@ export const REQUIRED = 1;
 /** An absent member is recorded. An object has fewer than 65,536 required members. */
 export const EXPECTED = 65536;
 
-// A pattern is an automaton: one row of 256 bytes per state, which contains the next state for each byte. State 0 means
-// failure, and state 1 is the start. The byte 0 never occurs in a string, so its column marks accepting states with 1.
+// A pattern is an automaton with one row of 256 bytes per state, which contains the next state for each byte. State 0
+// means failure, and state 1 is the start. Because the byte 0 never occurs in a string, its column marks accepting
+// states with 1.
 
 /**
- * Words are the values of an `enum`: their number, then the length and the bytes of each word, padded to a multiple of
- * 4.
+ * Words are the values of an `enum`: first how many there are, then the length and bytes of each word, padded to a
+ * multiple of 4.
  */
 export const WORDS_FIRST = 4;
 
@@ -113,7 +112,7 @@ export const MEMBER_INDICES = 24;
 export const MEMBER_STAMP = 40;
 export const MEMBER_SIZE = 48;
 export const MAX_MEMBERS = 64;
-/** The maximum number of undocumented members in all objects. The search in parsed bodies stops at 5000. */
+/** The maximum number of undocumented members in all objects combined. The search in parsed bodies stops at 5000. */
 export const MAX_EXAMINED = 4999;
 
 /** The names of the open objects around the current value. Each entry is a position and a length. */
@@ -123,8 +122,8 @@ export const NAME_SIZE = 8;
 export const MAX_NAMES = 64;
 export const NAMES_END = 12352;
 
-// A departure from what the contract expects: an absent member, or a string of an unexpected form. It contains the node
-// of the member or the string, the two ends of the string (0 for an absent member), and the array indices.
+// A departure from what the contract expects: an absent member, or a string with an unexpected form. It contains the
+// node of the member or string, where the string begins and ends (0 for an absent member), and the array indices.
 export const DEPARTURES = 12352;
 export const DEPARTURE_NODE = 0;
 export const DEPARTURE_FROM = 4;
@@ -134,8 +133,8 @@ export const DEPARTURE_SIZE = 32;
 export const MAX_DEPARTURES = 120;
 
 /**
- * The excerpt as a sequence of events. Each event has a tag (slot and kind) and a number, a count, or the two ends of a
- * text.
+ * The excerpt as a sequence of events. Each event has a tag (slot and kind), followed by a number, a count, or the two
+ * ends of a text.
  */
 export const EVENTS = 16384;
 export const EVENT_TEXT = 4;

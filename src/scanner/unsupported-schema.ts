@@ -1,4 +1,4 @@
-/** Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as if there were no scanner. */
+/** Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as without a scanner. */
 export class UnsupportedSchema extends Error {
   override readonly name = 'UnsupportedSchema';
 }

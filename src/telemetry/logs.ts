@@ -64,9 +64,9 @@ const MAX_FINGERPRINTS = 8;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Creates the access log. A line contains only names, numbers and codes, never values from messages. Its format is that
- * of the process log. The lines are built here because a general logger would visit every member of an object for each
- * line.
+ * Creates the access log. A line contains only names, numbers and codes, never values from messages. Its format matches
+ * the process log. The lines are built here because a general-purpose logger would visit every member of an object for
+ * each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { operations, stream, level, clock, principalNames, fingerprintOf } = options;
@@ -162,12 +162,12 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
   return `,"upstream":{${head}"shape":${JSON.stringify(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
 
-// Seconds are calculated from milliseconds; rounding to six digits removes floating-point noise.
+// Seconds are calculated from milliseconds, and rounding to six digits removes floating-point noise.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
 
 /**
- * Creates a function that returns the current time in ISO 8601 format. The text is cached because many lines share the
- * same millisecond.
+ * Creates a function that returns the current time in ISO 8601 format. The text is cached because many lines are
+ * written in the same millisecond.
  */
 function createLogTime(clock: Clock): () => string {
   let now = Number.NaN;
@@ -201,9 +201,9 @@ const BYTES_PER_UNIT = 3;
 
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
- * describes. Lines wait until the buffer is full, but for at most 10 ms, so a killed process loses at most the last 10
- * ms of lines. They are buffered as bytes because each garbage collection would otherwise copy the concatenated strings
- * and all their parts.
+ * describes. Instead, lines wait until the buffer is full, but for at most 10 ms, which is also the most that a killed
+ * process loses. They are buffered as bytes because each garbage collection would otherwise copy the concatenated
+ * strings and all their parts.
  */
 export function createLineBatch(sink: ByteDestination): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);

@@ -8,7 +8,7 @@ import type { MetricEntry } from './metric-list.ts';
 export interface CounterFamily {
   /**
    * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
-   * counts as `other` if that series exists.
+   * is counted under `other` if that series exists.
    */
   inc(first?: string, second?: string, third?: string, fourth?: string): void;
   readonly series: number;
@@ -19,8 +19,8 @@ export interface CounterFamily {
 }
 
 /**
- * Creates a counter with one series for each combination of its label values. The library hashes labels at every
- * increment and formats them at every scrape; here, counts are stored in an array next to their preformatted labels.
+ * Creates a counter with one series for each combination of its label values. The library would hash labels at every
+ * increment and format them at every scrape, so counts are stored here in an array next to their preformatted labels.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -75,13 +75,14 @@ interface HistogramFamily {
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Upper bounds of upstream durations in seconds. No exchange is as fast as a cache hit, so the first bound is higher.
+ * Upper bounds of upstream durations in seconds. The first bound is higher, because no exchange is as fast as a cache
+ * hit.
  */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Creates a histogram over the values of its one label. The library checks and hashes labels at every observation, even
- * for bound children; here, counts are stored in arrays next to their preformatted labels.
+ * Creates a histogram over the values of its one label. The library would check and hash labels at every observation,
+ * even for bound children, so counts are stored here in arrays next to their preformatted labels.
  */
 export function createHistogramFamily(
   entry: MetricEntry,

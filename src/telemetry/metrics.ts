@@ -76,8 +76,8 @@ function boundedCounters(options: MetricsOptions, maxSeries: number) {
   return { counters, foldedOperations: total - own };
 }
 
-// The `type` label of these metrics contains Node's names of open resources, which are not a fixed set. The metrics for
-// their totals are gauges named like counters: promtool rejects them, and rates computed from them would be wrong.
+// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. Their totals
+// are gauges that are named like counters, so promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,

@@ -70,7 +70,7 @@ function boundState(header: string | string[] | undefined): string | undefined {
 /** Returns the given number of random hexadecimal digits (at most 64). Each call returns new digits. */
 type RandomHex = (digits: number) => string;
 
-/** Creates a generator with a pool of random bytes: one system call per id would cost more than serving a cache hit. */
+/** Creates a generator with a pool of random bytes. One system call per id would cost more than serving a cache hit. */
 export function createRandomHex(fill: (bytes: number) => Buffer = randomBytes): RandomHex {
   let pool = '';
   let used = 0;

@@ -121,7 +121,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A violation of only the shadow contract does not count as a violation of the live contract.
+      // A violation that only the shadow contract found is not a violation of the live contract.
       if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
       else violations.inc(operation, violation.direction, violation.category, String(isAccepted(trace, violation)));
     }
@@ -172,8 +172,8 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
- * Returns true if a request counts against the availability target: its status was 5xx, or its connection was broken
- * because the upstream failed. Requests that the client aborted and client errors do not count.
+ * Returns true if a request counts against the availability target because its status was 5xx, or because its
+ * connection broke when the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
   // The only status of 500 or above that is a client error.

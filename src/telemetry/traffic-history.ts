@@ -37,8 +37,8 @@ export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 7
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring buffer of steps in one fixed-size block of memory. Each step contains the growth of every count.
- * Requests cost nothing extra; taking a sample costs one subtraction per count.
+ * Creates a ring buffer of steps in one fixed-size block of memory. Each step stores how much every count has grown.
+ * Requests cost nothing extra, and taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   traffic: TrafficCounts,
@@ -48,7 +48,7 @@ export function createTrafficHistory(
   const stepMs = stepSeconds * 1000;
   const sources = PARTS.map((part) => traffic.counts[part]);
   const width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a new process does not use memory for the whole hour.
+  // The system allocates memory pages on first use, so a new process does not take up the memory for the whole hour.
   const ring = new Uint32Array(width * steps);
   const seen = new Float64Array(width);
   const beganAt = clock();

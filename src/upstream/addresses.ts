@@ -46,8 +46,8 @@ export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffe
 }
 
 /**
- * Returns the body with every absolute address under the legacy base address moved under the public one; other bytes
- * are unchanged.
+ * Returns the body with every absolute address under the legacy base address moved to the public one. Other bytes are
+ * unchanged.
  */
 export function rewriteLegacyAddresses(body: Buffer, legacy: LegacyAddresses, publicAddress: string): Buffer {
   const text = body.toString('latin1');
@@ -85,7 +85,7 @@ const LONGEST_SCAN = 4 * 1024 * 1024;
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let remaining = LONGEST_SCAN;
-  // An address can span two chunks, so the search includes as much of the second chunk as an address can reach.
+  // An address can span two chunks, so the search extends into the second chunk as far as an address can reach.
   const spans = (chunk: Buffer): boolean => {
     if (tail === '') return false;
     const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
@@ -132,7 +132,7 @@ interface LegacyAddressRewriter {
 /** Creates a rewriter for one body. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
-  // Bytes before `until` are final. The rest waits for the next chunk because it can contain part of an address.
+  // Bytes before `until` are final. The rest waits for the next chunk, because it may contain part of an address.
   const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;
@@ -198,9 +198,9 @@ function hasDotSegment(text: string): boolean {
 }
 
 /**
- * Returns the path that is sent to the upstream: the base path followed by the raw target. The target is neither
- * normalized nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if a character
- * could end the request line.
+ * Returns the path to send to the upstream: the base path followed by the raw target. The target is neither normalized
+ * nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if a character could end the
+ * request line.
  */
 export function upstreamPath(basePath: string, target: string): string {
   if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {

@@ -54,7 +54,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
           connect(target, (...result) => {
             const [, socket] = result;
             if (socket) {
-              // This runs before undici's own listener, which can end the response while it handles the error.
+              // This must run before undici's own listener, which can end the response while it handles the error.
               const broken = () => {
                 if (this.#current) this.#current.broken = true;
               };
@@ -97,10 +97,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 }
 
 /**
- * Keeps reading a socket after a write to it has failed; `onError` is called for the first failed write. A server can
- * respond to a request and close the connection before it has read the body. The response has then already arrived when
- * the next write fails (RFC 9112 §9.5), but Node would destroy the socket together with the unread response. Later
- * writes are discarded. The end of the connection still ends or truncates the response.
+ * Keeps reading a socket after a write to it has failed, and calls `onError` for the first failed write. A server can
+ * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). When the next write fails,
+ * the response has already arrived, but Node would destroy the socket together with the unread response. Later writes
+ * are discarded. The response still ends, or is truncated, when the connection ends.
  */
 export function readAfterWriteError(socket: Socket, onError: () => void): void {
   let failed = false;

@@ -62,7 +62,7 @@ export interface ExchangedResponse extends UpstreamResponse {
 /** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
-  /** The number of exchanges that the limits would have refused, if the limits are only observed. */
+  /** How many exchanges the limits would have refused, if the limits are only observed. */
   readonly limitsExceeded: number;
 }
 
@@ -77,9 +77,9 @@ export interface Upstream {
 }
 
 /**
- * Creates the upstream; no connection is opened before the first exchange. `onCircuit` is called when the circuit opens
- * or closes. If `observesLimits` is true, the limits on time and on the number of exchanges never refuse an exchange, and
- * exchanges that exceed them are counted.
+ * Creates the upstream. No connection is opened before the first exchange. `onCircuit` is called when the circuit opens
+ * or closes. If `observesLimits` is true, the limits on time and concurrent exchanges refuse nothing, and exchanges
+ * that exceed them are only counted.
  */
 export function createUpstream(
   address: UpstreamAddress,
@@ -195,7 +195,7 @@ export function createUpstream(
     };
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // A stream in either direction can take as long as the client needs. The upstream's silence is limited elsewhere.
+    // A stream in either direction can take as long as the client needs. The upstream's pauses are limited elsewhere.
     const timer =
       request.mode === 'streamed'
         ? undefined
@@ -221,7 +221,7 @@ export function createUpstream(
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
       }
-      // A transparent body may take any amount of time while bytes keep arriving; silence is limited elsewhere.
+      // A transparent body may take any amount of time while bytes keep arriving. Pauses are limited elsewhere.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();
       else continueAsStream(request, response.body, pass, done);
@@ -246,8 +246,8 @@ export function createUpstream(
           path,
           gate.enter(() => request.signal),
         );
-      // This is checked before anything is sent: once the upstream has carried out a write, its response must not be
-      // rejected because no stream is free.
+      // This is checked before anything is sent, because once the upstream has carried out a write, its response must
+      // not be rejected for lack of a free stream.
       gate.checkStreams(owner);
       const { upload } = request;
       const complete =

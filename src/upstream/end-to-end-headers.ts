@@ -1,10 +1,7 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/**
- * The groups of headers that are treated differently when they are forwarded. A set of groups is the sum of their
- * values.
- */
+/** Groups of headers that are treated differently when forwarded. A set of groups is the sum of their values. */
 export const GROUP = {
   /** Headers that are removed in both directions (RFC 9110 §7.6.1). */
   hopByHop: 1,
@@ -16,8 +13,8 @@ export const GROUP = {
   methodOverride: 8,
   authorization: 16,
   /**
-   * Headers that are not forwarded if the body will be rewritten: an address can span the boundary of a partial body,
-   * and an encoded body cannot be searched.
+   * Headers that are not forwarded if the body will be rewritten, because an address can span the boundary of a partial
+   * body and an encoded body cannot be searched.
    */
   partOrCoding: 32,
   contentLength: 64,
@@ -29,7 +26,7 @@ export const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these come from old proxies and also concern only one connection. `Proxy-*` is matched by its prefix.
+  // Some of these come from old proxies but also concern only one connection. `Proxy-*` is matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -53,7 +50,7 @@ function readGroups(name: string): number {
   return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
 }
 
-// Clients and servers use few spellings of each name, and looking one up is faster than converting it to lower case.
+// Clients and servers use few spellings of each name, and looking one up is faster than lower-casing it.
 const MAX_SPELLINGS = 500;
 // Longer names are not cached, so that they cannot fill the memory.
 const MAX_NAME = 40;
@@ -117,8 +114,8 @@ const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /**
  * Returns the headers without those that `Connection` names. It cannot name `Host`, `Cache-Control` or a header that
- * frames or describes the content (RFC 9110 §7.6.1). Without its length, a body would be forwarded unframed, and the
- * upstream would read it as a second request.
+ * frames or describes the content (RFC 9110 §7.6.1). If it could remove the length, the body would be forwarded
+ * unframed, and the upstream would read it as a second request.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

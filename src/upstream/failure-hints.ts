@@ -22,7 +22,7 @@ export function failureHint({ cause, code }: FailureFacts): string {
   return `${hint} (${code ?? cause})`;
 }
 
-/** Returns the usual reason for a status that no operation of a correct base address returns. Otherwise undefined. */
+/** Returns the usual reason for a status that no operation returns if the base address is correct, else undefined. */
 export function statusHint(status: number): string | undefined {
   if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';
   if (status >= 300 && status < 400)

@@ -11,8 +11,8 @@ export interface ObservedPass extends GatePass {
 }
 
 /**
- * Creates a gate for `observe` mode. Each exchange passes `open`, which has no limits. The exchange also passes
- * `limited`, which has the configured limits, but a refusal or a wait there is only recorded.
+ * Creates a gate for `observe` mode. Each exchange passes `open`, which has no limits. It also passes `limited`, which
+ * has the configured limits, but any refusal or wait there is only recorded.
  */
 export function observeLimits(open: UpstreamGate, limited: UpstreamGate): UpstreamGate {
   const observe = (pass: GatePass, admission: () => GatePass | Promise<GatePass>): ObservedPass => {

@@ -16,7 +16,7 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// These limits allow every documented text. The upstream must not determine the length of the gateway's responses.
+// These limits allow every documented text. The upstream must not decide how long the gateway's responses are.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 

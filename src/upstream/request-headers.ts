@@ -73,8 +73,8 @@ export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | unde
 const VIA = '1.1 portico';
 
 /**
- * Returns the headers with the client's address, the requested host and the trace of the request, as resolved on
- * arrival. Use them only for responses that no other client receives: the client chose the host, the request id and the
+ * Returns headers with the client's address, the requested host and the request's trace, as resolved on arrival. Use
+ * them only for responses that no other client receives, because the client chose the host, the request id and the
  * trace. `via` is the client's own `Via`.
  */
 export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
@@ -108,9 +108,9 @@ export function sharedIdentity(): SharedIdentity {
 }
 
 /**
- * Returns the forwarding headers of a request whose response is stored. Values that the upstream copies into the page
- * are visible to other clients too, so the headers contain nothing that the client chose and the cache key omits
- * (rules, 2): no client address, no trace state, and scheme and host only if they are configured.
+ * Returns the forwarding headers for a request whose response is stored. Values that the upstream copies into the page
+ * become visible to other clients, so the headers contain nothing that the client chose and the cache key omits (rules,
+ * 2): no client address, no trace state, and scheme and host only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [

@@ -20,14 +20,14 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
 /** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` uses the scheme of the request; with a scheme in front, it is recognized like any other address.
+  // `//host/path` uses the scheme of the request. With a scheme in front, it is recognized like any other address.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;
   return publicForm(publicAddress, '') + absolute.slice(begin.length);
 }
 
-// The client would discard a cookie for the legacy host; without `Domain`, a cookie belongs to the host that sets it.
+// The client would discard a cookie for the legacy host. Without `Domain`, a cookie belongs to the host that sets it.
 function publicCookie(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   const [pair = '', ...attributes] = value.split(';');
   const rewritten = attributes.flatMap((attribute) => {
@@ -48,6 +48,6 @@ function isLegacyDomain(domain: string, legacy: LegacyAddresses): boolean {
 function publicPath(path: string, legacy: LegacyAddresses, publicAddress: string): string | undefined {
   const rest = path.slice(legacy.basePath.length);
   if (!path.startsWith(legacy.basePath) || !/^(?:[/?#]|$)/.test(rest)) return undefined;
-  // The value is not parsed as a URL: its host comes from the client's `Host` header, which may be invalid.
+  // The value is not parsed as a URL, because its host comes from the client's `Host` header, which may be invalid.
   return publicAddress.replace(/^\w+:\/\/[^/]*/, '').replace(/\/+$/, '') + rest || '/';
 }

@@ -52,7 +52,7 @@ export function sendRequest(
     };
     const giveUp = (reason: UpstreamFailure) => {
       if (body !== undefined) return body.destroy(reason);
-      // Before the connection is established, there is nothing to abort; `onRequestStart` checks the reason later.
+      // Before the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
       controller?.abort(reason);
       return fail(reason);
     };

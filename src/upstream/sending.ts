@@ -45,10 +45,10 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the head of a final response. Returns a failure if the response cannot be forwarded in any mode: its status
- * or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did not
- * request and cannot remove. `Transfer-Encoding` concerns only this connection and is not forwarded, so the client
- * would mistake the coded bytes for the content (RFC 9112 §6.1).
+ * Returns the head of a final response, or a failure if no mode can forward the response: its status or reason phrase
+ * is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did not request and cannot
+ * remove. `Transfer-Encoding` concerns only this connection and is not forwarded, so the client would mistake the coded
+ * bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
@@ -71,9 +71,7 @@ export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): 
 interface ResponseHead {
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /**
-   * False if the body ends only when the connection ends, so that a failed connection looks like the end of the body.
-   */
+  /** False if only the end of the connection ends the body, so that a failure looks like the end of the body. */
   readonly isFramed: boolean;
 }
 
@@ -152,7 +150,7 @@ export function sendBuffered(
     };
     const giveUp = (reason: UpstreamFailure) => {
       fail(reason);
-      // Before the connection is established, there is nothing to abort; `onRequestStart` checks the reason later.
+      // Before the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
       controller?.abort(reason);
     };
     stop.listen(giveUp);

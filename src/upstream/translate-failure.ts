@@ -213,7 +213,7 @@ const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
- * them would try every way to divide them among its repetitions, and the time would double with each comment.
+ * them would try every way to divide them among its repetitions, so the time would double with each comment.
  */
 function withoutProlog(text: string): string {
   let at = 0;

@@ -9,7 +9,8 @@ import type { UpstreamOptions } from './upstream-options.ts';
 export interface GatePass {
   /**
    * Releases the place to the next exchange in the queue. From then until `leave`, the exchange is one of this client's
-   * streams. Call this when the upstream has finished its part and the remaining time depends on the client.
+   * streams. Call this when the upstream has finished its part and only the client determines how much longer the
+   * exchange takes.
    */
   stream(owner: StreamOwner): void;
   /** `failure` is the transport failure, if there was one; a response with any status is a success of the transport. */
@@ -41,18 +42,18 @@ export interface GateHistory {
 
 const MAX_CHANGES = 50;
 
-/** Decides whether an exchange may begin, with one limit and one circuit for plans and passthrough together. */
+/** Decides whether an exchange may begin. Plans and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
   /**
-   * Returns a pass immediately if a place is free, otherwise a promise of one. `signal` is called only if the exchange
-   * has to wait; it returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of kind
-   * `circuit_open`, `shed` or `aborted`.
+   * Returns a pass immediately if a place is free, and otherwise a promise for one. `signal` is called only if the
+   * exchange has to wait, and returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of
+   * kind `circuit_open`, `shed` or `aborted`.
    */
   enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. This exchange counts as
-   * one of the client's streams from the beginning and takes no place. Throws `UpstreamFailure` of kind `circuit_open`
-   * or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange takes no
+   * place but is one of the client's streams from the beginning. Throws `UpstreamFailure` of kind `circuit_open` or
+   * `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
   /** Throws `UpstreamFailure` of kind `shed` if this client cannot open another stream. */
@@ -114,7 +115,7 @@ export function createUpstreamGate(
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // All other requests wait for the outcome of a trial, so its duration must not depend on the client.
+        // All other requests wait for a trial's outcome, so its duration must not depend on the client.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);
@@ -153,8 +154,7 @@ export function createUpstreamGate(
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // This exchange is never the trial of a circuit, because all others would then wait for a client that sends
-      // slowly.
+      // This exchange is never the circuit's trial, because all others would then wait for a client that sends slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {

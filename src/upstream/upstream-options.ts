@@ -27,8 +27,8 @@ export interface UpstreamOptions {
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest time for which a client that reads a streamed response or sends a body may pause. During the pause, it
-   * can occupy one of `streams`.
+   * The longest pause of a client that reads a streamed response or sends a body. While it pauses, the client can
+   * occupy one of `streams`.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
@@ -38,7 +38,7 @@ export interface UpstreamOptions {
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
-  /** Less than the usual timeout of servers (often 5 s), so that the gateway closes idle connections first. */
+  /** Below the usual server timeout (often 5 s), so that the gateway closes idle connections first. */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;
@@ -90,8 +90,8 @@ const ENDLESS = 1_000_000_000;
 const MAX_STREAMS = 4096;
 
 /**
- * Returns options whose timeouts, queue and circuit never affect a request. Only the limits on memory remain: the size of
- * a response, and a large number of streams.
+ * Returns options whose timeouts, queue and circuit never affect a request. Only the limits that protect memory remain:
+ * the maximum size of a response, and a large number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {

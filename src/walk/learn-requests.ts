@@ -20,17 +20,14 @@ type IdsOf = (kind: string) => readonly string[];
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
-/**
- * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
- * are sometimes present.
- */
+/** How many tickets to request: enough to tell fields that are always present from those that are sometimes present. */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
- * Returns requests for pages of lists with attachments and for follow relations. The plain walk does not request enough
- * of them.
+ * Returns requests for pages of lists with attachments and for follow relations, because the plain walk does not
+ * request enough of them.
  */
 export function openPlaceRequests(ids: IdsOf): LearnRequest[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
@@ -68,8 +65,8 @@ export function openPlaceRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups of tickets by node, which the specification names but does not describe. Only some nodes have a
- * ticket.
+ * Returns lookups of tickets by node, which the specification names but does not describe. Only some nodes have
+ * tickets.
  */
 export function ticketRequests(ids: IdsOf): LearnRequest[] {
   return ids('nodeId')
@@ -124,7 +121,8 @@ export type SendRequest = (
 ) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests increasingly large pages until one contains all items. If a size is refused, finds the largest accepted one.
+ * Requests increasingly large pages until one contains all items. If a size is refused, finds the largest that is
+ * accepted.
  */
 export async function probePageSizes(send: SendRequest): Promise<void> {
   for (const [operation, path] of PROBED_LISTS) {

@@ -128,7 +128,7 @@ export interface WalkedResponse {
 /** Observes a walk; called once for every response, in order. */
 export type WalkObserver = (response: WalkedResponse) => void;
 
-/** The part of the gateway that a walk uses. There is no listener, and requests are processed one at a time. */
+/** The part of the gateway that a walk uses. It has no listener and processes requests one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
@@ -157,8 +157,8 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a streamed body to its end; rejects if it is truncated. A streamed body is either too large to be checked or
- * truncated, which becomes apparent only at its end.
+ * Reads a streamed body to its end, and rejects if it is truncated. A body that is streamed is either too large to be
+ * checked or truncated, which becomes apparent only at its end.
  */
 function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;
@@ -177,8 +177,8 @@ function readThrough(body: StreamedBody): Promise<void> {
 }
 
 /**
- * Returns the settings of a gateway for a walk. Regardless of the configuration, all checks run, but messages are not
- * refused, changed or stored, and the credential of the walk is forwarded to the upstream.
+ * Returns the gateway settings for a walk. Whatever the configuration says, all checks run, no message is refused,
+ * changed or stored, and the walk's credential is forwarded to the upstream.
  */
 export function toWalkSettings(settings: Settings, timeoutMs: number | undefined): Settings {
   const mode = MODES.observe;
@@ -191,12 +191,11 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errorsFor: () => mode.errors,
     embedded: false,
     isWalk: true,
-    // These files belong to the running gateway. A walk does not change them, and promotions do not affect it.
+    // These files belong to the running gateway, so a walk does not change them. Promotions do not affect it either.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // The caller has an account on the upstream, but may not be in the roles file. A real upstream has no demo
-    // accounts.
+    // The caller has an account on the upstream but may not be in the roles file. A real upstream has no demo accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

@@ -52,7 +52,7 @@ function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
 /** An operation that a walk could not request, and the reason. */
 interface NotWalked {
   readonly operation: string;
-  /** Path parameters for which no id was found; empty if the maximum number of requests was reached first. */
+  /** Path parameters for which no id was found. Empty if the maximum number of requests was reached first. */
   readonly missing: readonly string[];
 }
 

@@ -66,7 +66,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (response.status !== 200 || response.text === undefined) return;
     if (ids.learn(response.text)) plan();
     // Only an operation's first resource is requested in all variations. For its other resources, the plain response is
-    // sufficient.
+    // enough.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
     for (const { query, rank } of variationsOf(operation, response.json))
@@ -122,7 +122,7 @@ export function failureWords(error: GatewayError): string {
   return `${error.message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** Returns the first system or TLS code among the causes. The HTTP client's own codes do not add information. */
+/** Returns the first system or TLS code among the causes. The HTTP client's own codes add no information. */
 function codeOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
     if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
@@ -133,8 +133,8 @@ function codeOf(error: unknown): string | undefined {
 
 /**
  * Returns the trace of a walk's request without the findings about the request itself. A walk deliberately requests
- * resources that do not exist or that its caller may not see. Findings about these requests are not differences between
- * the upstream and the contract.
+ * resources that do not exist or that its caller may not see, so such findings do not show differences between the
+ * upstream and the contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
   return {

@@ -44,7 +44,7 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A file that the user names must exist. The configured ledger does not exist before the first request.
+      // A file that the user names must exist. The configured ledger is only created with the first request.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);

@@ -59,7 +59,7 @@ export const serveCommand: Command = {
   },
 };
 
-// The reference server is imported only if it is needed, because half of all modules belong to it.
+// The reference server is imported only when needed, because it accounts for half of all modules.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

@@ -57,7 +57,7 @@ export function walkIds(
 
 /**
  * Returns the credential for a walk, or undefined without `--user`. There is no flag for the password, because other
- * users of the machine could see it.
+ * users on the machine could see it.
  */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');

@@ -67,7 +67,7 @@ function levelWords({ checks }: Settings): string {
 }
 
 /**
- * Returns a warning if the demo accounts can be used remotely. Their passwords are public, and one account is an
+ * Returns a warning if the demo accounts can be used remotely, because their passwords are public and one of them is an
  * administrator.
  */
 function exposureLines({ settings, accounts }: BannerContent): string[] {

@@ -23,8 +23,8 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
     ),
     ...walked.flatMap(({ operation, requests: sent, statuses }) => {
       const refused = [...statuses].filter(([status]) => status !== 200);
-      // Some requests are expected to fail, such as requests for pages past the end. For this reason, only operations
-      // that never succeeded are listed.
+      // Some requests are expected to fail, such as those for pages past the end, so only operations that never
+      // succeeded are listed.
       return statuses.has(200) || refused.length === 0
         ? []
         : [
@@ -60,7 +60,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing. It must not look like a server without violations.
+  // A walk without a successful response has checked nothing, so it must not look like a server without violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)
@@ -93,19 +93,18 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** The number of requests after which a line is written if there is no terminal. */
+/** If there is no terminal, a line is written after this many requests. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
 /**
- * Shows the progress of a walk. A terminal shows it in a line that is updated continuously. Otherwise, a line is
- * written from time to time. The total is the maximum number of requests, because the number of planned requests changes
- * with each response.
+ * Shows a walk's progress: on a terminal as one line that is updated continuously, and elsewhere as a new line from
+ * time to time. The total is an upper limit, because the number of planned requests changes with each response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      // The additional requests of `portico learn` follow the walk and have no maximum.
+      // `portico learn` sends additional requests after the walk, and their number has no upper limit.
       const count = left === undefined ? `${sent} requests` : `${sent} of at most ${maxRequests} requests`;
       if (live !== undefined) live(`${left === undefined ? '' : `${bar(sent / maxRequests)} `}${count}  ${operation}`);
       else if (sent % REQUESTS_PER_LINE === 0) err(`${count}, ${operation}`);

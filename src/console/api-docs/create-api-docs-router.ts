@@ -29,7 +29,7 @@ export function createReferenceRouter(sources: ReferenceSources): Router {
       readOnlyReason: sources.writable ? undefined : READ_ONLY_REASON,
     });
   });
-  // The handler below checks for the token, because safe methods can be tried without one.
+  // The token is checked in the handler below, because safe methods can be tried without one.
   router.post('/try', createWriteGuard(true), express.json({ limit: MAX_FORM_BYTES }), createTry(sources));
   return router;
 }

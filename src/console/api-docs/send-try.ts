@@ -52,7 +52,7 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, request
         .then((read) => {
           const bytes = read.bytes.subarray(0, MAX_SHOWN_BYTES);
           const shown = bodyText(bytes, response.headers);
-          // The rest of a larger body is not needed. If the connection breaks, the received part is still shown, and
+          // The rest of a larger body is not needed. If the connection breaks, what was received is still shown, and
           // `broken` is true.
           if (read.state === 'larger') response.destroy();
           return {
@@ -136,7 +136,7 @@ const HEADERS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Reads the form. It accepts only API targets and the listed headers, and limits the size of every field. */
+/** Reads the form. Only API targets and the listed headers are accepted, and the size of every field is limited. */
 export function readTryRequest(form: unknown): TryForm {
   const fields = isRecord(form) ? form : {};
   const { method, target, body } = fields;

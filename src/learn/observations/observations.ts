@@ -43,9 +43,7 @@ export interface PageSizes {
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /**
-   * The sizes of pages that were smaller than requested although the list is longer. The value is the number of pages.
-   */
+  /** How many pages were smaller than requested although the list continues, by page size. */
   readonly clamped: Map<number, number>;
   /** The page sizes that responses report if the request does not specify one. The value is the number of responses. */
   readonly unasked: Map<number, number>;

@@ -65,8 +65,8 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 }
 
 /**
- * Proposes descriptions of maps, whose member names are data. The schema must not be combined with other schemas,
- * because `additionalProperties` would also affect the members of those schemas.
+ * Proposes descriptions of maps, whose member names are data. The schema must not be combined with others, because
+ * `additionalProperties` would also affect the members that those describe.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -149,7 +149,7 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. Returns none if its variants are named elsewhere, because an operator must then
+ * Returns the actions for a response. If its variants are named elsewhere, returns none, because an operator must
  * choose one of them.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {

@@ -78,8 +78,8 @@ function present(path: string, broken: ReadonlyMap<string, Shape>): Proposal {
 }
 
 /**
- * Returns the actions that remove keywords from a schema. An overlay cannot remove a keyword whose value is a text or a
- * number, so the schema is replaced.
+ * Returns the actions that remove keywords from a schema. The schema is replaced, because an overlay cannot remove a
+ * keyword whose value is a text or a number.
  */
 function without(path: string, schema: SchemaNode, keywords: readonly string[]): OverlayAction[] {
   const { parent, name } = splitPath(path);

@@ -61,8 +61,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns actions that add the operation and a component for its bodies. Callers need a credential. Other requirements
- * are unknown.
+ * Returns actions that add the operation and a component for its bodies. Callers need a credential. Any other
+ * requirements are unknown.
  */
 function writePath(
   template: string,

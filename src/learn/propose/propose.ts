@@ -40,8 +40,8 @@ interface MissingMember {
 }
 
 /**
- * Proposes that missing members become optional, whether the contract requires or only expects them. An overlay cannot remove a single string from a list, so it replaces
- * the whole list. Each list is replaced only once, even if several objects share it.
+ * Proposes that missing members become optional, whether the contract requires or only expects them. An overlay cannot
+ * remove a single string from a list, so the whole list is replaced, but only once if several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>

@@ -27,8 +27,8 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 }
 
 /**
- * Counts a word, once for each `item`. A value that is not a plain word is counted but not stored. Items that were
- * counted before say nothing about whether there are other words.
+ * Counts a word once for each `item`. A value that is not a plain word is counted but not stored. Items that were
+ * counted before give no new evidence of whether there are other words.
  */
 export function addWord(
   places: Map<string, Vocabulary>,

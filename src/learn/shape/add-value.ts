@@ -15,7 +15,7 @@ export interface SampleContext extends DistinctFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs, so that people's names are recognized when they
+   * Remembers the value of a personal field while the process runs, so that people's names are recognized if they also
    * occur as field names.
    */
   readonly remember: (text: string) => void;
@@ -28,14 +28,14 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. A value of the same kind is counted only once for each item, however often
- * the item is returned.
+ * Adds one value to the shape of its place. A value of the same kind is counted only once per item, however often the
+ * item is returned.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
-  // The memory of facts sometimes mistakes a new fact for a known one. The first value of a kind is counted in any case,
+  // The memory of facts sometimes mistakes a new fact for a known one. The first value of each kind is counted anyway,
   // because an overlay must accept every value that was sampled.
   if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;

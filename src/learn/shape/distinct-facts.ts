@@ -18,7 +18,7 @@ const FULL = BITS / 4;
 
 /**
  * Creates an empty memory of constant size. Facts are stored as single bits, so a new fact is sometimes mistaken for a
- * known one, which makes the counts too low but never too high. When the bits of one generation are used up, the
+ * known one. As a result, counts can be too low but never too high. When one generation's bits are used up, the
  * generation before it is forgotten.
  */
 export function createDistinctFacts(): DistinctFacts {
@@ -57,7 +57,7 @@ export function below({ place, item }: Whereabouts, name: string): Whereabouts {
 }
 
 /**
- * Returns the item that a value describes. An object with an id is an item, wherever it occurs. Any other value belongs
+ * Returns the item that a value describes. An object with an id is an item wherever it occurs. Any other value belongs
  * to the item that contains it.
  */
 export function itemOf(value: unknown, container: number): number {

@@ -31,7 +31,7 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 
 /**
  * Returns a copy of the objects' member counts that is safe to store. `holder` is the name of the field that contains
- * the objects. It is undefined for objects that the contract describes, which are not maps.
+ * the objects, or undefined for objects that the contract describes, which are not maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -46,8 +46,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // If most keys are data, a member whose values have the same types is considered another such key, whatever its
-    // name is. If only a few keys of a record are data, a member that is always present is considered a field.
+    // If most keys are data, a member whose values have the same types is treated as data too, whatever its name. If
+    // only a few keys of a record are data, a member that is always present is treated as a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
@@ -80,9 +80,9 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be names of people. This is the case if all values have the same types, and the
- * names are single words that are not always present or the field has a name such as `votesBy`. Treating the object as
- * a map is correct even if the names turn out to be field names.
+ * Returns whether the member names may be people's names. This is the case if all values have the same types and either
+ * the names are single words that are not always present, or the field has a name such as `votesBy`. Treating the
+ * object as a map is safe even if the names turn out to be field names.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

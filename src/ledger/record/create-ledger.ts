@@ -27,10 +27,10 @@ export interface LedgerParts {
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
-/** The time in milliseconds after which recorded data is passed to the store. A crash loses at most this much. */
+/** How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most this much. */
 const WRITE_AFTER_MS = 500;
 
-/** The maximum number of remembered fingerprints. They are needed only to count new violations for `size`. */
+/** The maximum number of remembered fingerprints, which are needed only to count new violations for `size`. */
 const MAX_KNOWN = 100_000;
 
 /** Creates a ledger. Requests only add to pending data. At most one batch is written at a time. */
@@ -66,7 +66,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background requests do not have a caller, except when the shadow contract checks a client's request later.
+    // Background requests have no caller, except when the shadow contract checks a client's request later.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);

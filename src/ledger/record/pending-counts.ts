@@ -27,8 +27,8 @@ interface PendingEntries {
 /** The maximum number of distinct violations per direction that are waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * The fraction of the limit that one rule of one operation can occupy once half of the limit is in use. A caller who
- * invents parameter names therefore cannot displace other violations.
+ * The fraction of the limit that one rule for one operation can occupy once half of the limit is in use. It prevents a
+ * caller who invents parameter names from displacing other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -191,8 +191,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether a response could be refused. Error responses are never refused, so counting them would distort the
- * numbers on which promotion is based.
+ * Returns whether a response could be refused. Error responses never are, so counting them would distort the numbers on
+ * which promotion is based.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -4,8 +4,8 @@ import { makeFolder } from '../../files/replace-file.ts';
 import { convertFileErrors } from './ledger-file-error.ts';
 
 /**
- * Creates a ledger file and its folder if necessary, and checks that the file is writable. Returns true if the file is
- * empty. The file is created before SQLite opens it, because SQLite would make it readable by all users. SQLite's
+ * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
+ * is empty. The file must exist before SQLite opens it, because SQLite would make it readable by all users. SQLite's
  * companion files inherit its permissions.
  */
 export function beginFile(path: string): boolean {

@@ -56,8 +56,8 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
 }
 
 /**
- * Returns the options of a ledger in another file. Every command that replaces the location calls this function, so
- * that no part of the configured location remains.
+ * Returns the options for a ledger in another file. Every command that replaces the location calls this function, so
+ * that nothing of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, file };

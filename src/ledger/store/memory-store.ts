@@ -30,9 +30,9 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 }
 
 /**
- * Creates a store in memory. Each direction has its own share of the limit. If a share is full, the rule with the most
- * entries loses its least recently seen entries. Callers who invent parameter names therefore displace only other
- * invented names.
+ * Creates a store in memory. Each direction has its own share of the limit. When a share is full, the rule with the
+ * most entries loses the ones seen least recently. Invented parameter names therefore displace only other invented
+ * names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -140,8 +140,7 @@ interface Kind {
 
 /**
  * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` are in the order of their
- * last occurrence. The rule with the most entries loses the most, and its least recently seen entries are removed
- * first.
+ * last occurrence. The rule with the most entries loses the most, starting with those seen least recently.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];

@@ -5,8 +5,8 @@ import type { FileLimits } from './sqlite-file.ts';
 import { createWorkerStore } from './worker-store.ts';
 
 /**
- * Opens a ledger file, checks it and reads its fingerprints. After that, only a separate thread uses the file. Throws
- * `LedgerFileError`. SQLite is loaded only if the file has content, so the first startup does not need it.
+ * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
+ * `LedgerFileError`. SQLite is loaded only if the file has content, so the very first startup does without it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {

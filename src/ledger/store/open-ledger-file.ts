@@ -21,7 +21,7 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
   };
 }
 
-/** Opens the file. Returns undefined if it is empty, because the gateway that created it has not received requests. */
+/** Opens the file. Returns undefined if it is empty because the gateway that created it has not received requests. */
 function openForReading(path: string): DatabaseSync | undefined {
   return toStartFault(path, () => {
     try {

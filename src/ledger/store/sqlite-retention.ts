@@ -8,8 +8,8 @@ interface SqliteRoom {
   /** Removes everything that is older than the retention period. */
   forget(now: number): void;
   /**
-   * Removes the entries of each direction that exceed the limit. The rule with the most entries loses its least
-   * recently seen entries first. Returns the number of removed entries.
+   * Removes entries so that neither direction exceeds its limit. The rule with the most entries loses those seen least
+   * recently first. Returns the number of entries removed.
    */
   evict(): number;
   /** Removes the oldest rows of a full file. Returns their number, which is 0 if there are none left. */
@@ -23,8 +23,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // The entries are ordered by their rank within their rule. Invented names therefore displace only other invented
-    // names.
+    // The entries are ranked within their rule, so invented names displace only other invented names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,

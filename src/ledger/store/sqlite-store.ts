@@ -15,7 +15,7 @@ interface Opened {
 
 /**
  * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. If the file is removed or replaced
- * later, the next batch is written to a file at the original path, because no other process can read a removed file.
+ * later, the next batch goes to a file at the original path, because no other process can read a removed file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
@@ -45,7 +45,7 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
 }
 
 /**
- * Closes a file that has been moved, after copying its write-ahead log into it. Removes its companion files from the
+ * Closes a file that has been moved, after copying its write-ahead log into it. Removes the companion files from the
  * old location, so that SQLite does not use them for the next file.
  */
 function closeMoved({ file, companions }: Opened): void {

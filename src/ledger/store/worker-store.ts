@@ -41,7 +41,7 @@ interface PendingTask {
 
 /**
  * Creates a store whose file is written by a separate thread. The thread starts with the first task, so an idle gateway
- * does not need it. If the thread ends, the next task starts it again.
+ * does without it. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;

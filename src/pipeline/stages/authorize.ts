@@ -32,7 +32,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
-          // In transparent mode, the decision is about the name in the credential, which the response proves later.
+          // In transparent mode, the decision is about the name in the credential, which only the response can confirm.
           const isClaim = planned.transparent && level !== 'enforce' && isAwaitingResponse(exchange.trace);
           traceDecision(exchange.trace, level, isClaim ? UNKNOWN_CALLER : decision);
           if (decision.verdict === 'denied' && level === 'enforce')

@@ -57,10 +57,9 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
 }
 
 /**
- * Returns whether a reply updates the remembered page count. A new response from the upstream always updates it, even
- * if it no longer has a page count. A stored page may be older than the remembered count, so it updates the count only
- * if its own count is higher. A stored page never restores a count that was forgotten, because an outdated count would
- * then appear to be new.
+ * Returns whether a reply updates the remembered page count. A new response from the upstream always does, even if it
+ * no longer has a page count. A stored page may be older than the remembered count, so it updates the count only if its
+ * own is higher. It never restores a count that was forgotten, because an outdated count would then appear to be new.
  */
 function updatesCount({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;

@@ -24,8 +24,8 @@ export interface CachePageServices {
 }
 
 /**
- * Serves list pages from the cache. Stale pages are refreshed in the background, and they are also served if the
- * upstream fails.
+ * Serves list pages from the cache. Stale pages are refreshed in the background, and are also served if the upstream
+ * fails.
  */
 export function cachePage(services: CachePageServices): StagePlanner {
   return {
@@ -108,8 +108,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A page never has an empty entity tag, so this always counts as a difference: one caller may see the page and
-        // the other may not.
+        // A page never has an empty entity tag, so this is always treated as a difference: one caller may see the page
+        // and the other may not.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -149,7 +149,7 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether the status denies this audience access to the page. The stored copy must then no longer be served,
+ * Returns whether the status denies this audience access to the page. If so, the stored copy must no longer be served,
  * even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
@@ -157,7 +157,7 @@ function isRefusal(status: number): boolean {
 }
 
 /**
- * Returns whether a stale page may be served after this error (RFC 5861, 4). If the upstream has refused the service
+ * Returns whether a stale page may be served after this error (RFC 5861, 4). If the upstream refused the service
  * account, the error must be reported instead.
  */
 function mayServeStaleOn(error: unknown): boolean {

@@ -32,10 +32,7 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
   };
 }
 
-/**
- * Returns whether the upstream refused the credential of the first caller. It may still accept the credential of
- * another caller.
- */
+/** Returns whether the upstream refused the first caller's credential. It may still accept that of another caller. */
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }

@@ -15,7 +15,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
-      // Buffers of stored pages without private fields. All callers share the buffer of a stored page, so each page is
+      // Stored pages' buffers that contain no private fields. All callers share a stored page's buffer, so each page is
       // searched only once. Redacted copies are not stored, because they would double the memory that pages use.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {
@@ -39,8 +39,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 }
 
 /**
- * Returns the error for a body that cannot be parsed. Because it cannot be redacted either, it must not be sent to the
- * client.
+ * Returns the error for a body that cannot be parsed. Such a body cannot be redacted either, so it must not be sent to
+ * the client.
  */
 function unreadable(): GatewayError {
   return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');

@@ -15,9 +15,9 @@ export interface LegacyAddresses {
 }
 
 /**
- * Rewrites legacy addresses in documented responses if the configuration enables it. This stage runs outside the cache:
- * without a configured `publicOrigin`, the public address depends on the client's `Host` header, so it must not be
- * stored for other clients.
+ * Rewrites legacy addresses in documented responses if the configuration enables this. The stage runs outside the
+ * cache, because without a configured `publicOrigin` the public address depends on the client's `Host` header and must
+ * not be stored for other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {

@@ -119,7 +119,7 @@ async function inspect(
     const message = describeExcess('the request body', parsed.limit, limits.json);
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  // The bytes are forwarded unchanged. If two members have the same name, the upstream may read the one that was not
+  // The bytes are forwarded unchanged, so if two members have the same name, the upstream may read the one that was not
   // checked.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'The request body contains a repeated member.');

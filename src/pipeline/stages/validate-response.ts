@@ -185,8 +185,8 @@ function parseBody(
 const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 /**
- * Returns the facts of a response that is too deep or too large to parse. It violates the contract, except in `observe`
- * mode, which does not check it.
+ * Returns the facts about a response that is too deep or too large to parse. It violates the contract, except in
+ * `observe` mode, which does not check it.
  */
 function excessFacts(
   exchange: Exchange,

@@ -70,7 +70,7 @@ export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
 }
 
 /**
- * Refuses callers who lack the permission that the policy requires. Also refuses callers for whom the service account's
+ * Refuses callers who lack the permission that the policy requires, and callers for whom the service account's
  * credential would be used.
  */
 function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassthroughExchange> {
@@ -89,8 +89,8 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
 }
 
 /**
- * Purges the stored responses that a write may have changed. This happens before the client receives its response, so
- * its next read returns current data (rules, 6).
+ * Purges the stored responses that a write may have changed, before the client receives its response. The client's next
+ * read therefore returns current data (rules, 6).
  */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {

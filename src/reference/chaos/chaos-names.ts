@@ -32,8 +32,8 @@ export const DRIFT_KINDS = [
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /**
- * The highest number of an operation: its `x-row` in the contract and the `operation` of its route. A test compares
- * the three. The routes themselves are not read, because the commands parse `--fault` without loading the server.
+ * The highest operation number: its `x-row` in the contract and the `operation` of its route. A test compares the
+ * three. The routes themselves are not read, because the commands parse `--fault` without loading the server.
  */
 export const LAST_OPERATION = 16;
 

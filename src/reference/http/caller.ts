@@ -73,7 +73,7 @@ export function requireCredential(caller: Caller): void {
   if (caller.anonymous) refuse(missingCredential());
 }
 
-/** Refuses a caller who lacks one of the permissions like the legacy server, with 401 and the permission message. */
+/** Refuses a caller who lacks one of the permissions as the legacy server does: with 401 and the permission message. */
 export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());
 }

@@ -19,7 +19,7 @@ export function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }
 
-/** Renders the attachments of a node. The specification does not show their fields, so these are our choice. */
+/** Renders a node's attachments. Their fields are our choice, because the specification does not show them. */
 export function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
   return rows.map((row) => ({

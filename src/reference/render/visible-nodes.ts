@@ -9,7 +9,7 @@ export interface SqlCondition {
 }
 
 /**
- * Returns the condition on nodes `n` that the caller may see: public nodes, and private comments for their author,
+ * Returns the condition for nodes `n` that the caller may see: public nodes, and private comments for their author,
  * their recipients, members of recipient groups, administrators, and the moderators or the original poster if the
  * option names them.
  */

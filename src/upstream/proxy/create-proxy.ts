@@ -29,11 +29,11 @@ interface ProxyEvents {
 /** Sends a request on its own connection. The returned function ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// The events are in a property because the entries of an old WeakMap would survive all minor garbage collections.
+// The events are in a property because the entries of an old WeakMap survive all minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
- * The request that the library receives instead of the client's. It has the gateway's own headers and a harmless URL,
+ * The request that the library receives in place of the client's. It has the gateway's own headers and a harmless URL,
  * so that the library reads none of the client's data. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {
@@ -61,8 +61,8 @@ export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is not sent twice, so it must not use a connection that may be closed. The library's types
-    // allow only agents.
+    // A request with a body is not sent twice, so it must not use a connection that may already be closing. The
+    // library's types allow only agents.
     agent: false as never,
     // The default plugins send error bodies that contain the host name, and log to the console.
     ejectPlugins: true,
@@ -72,7 +72,7 @@ export function createProxy(origin: string): Proxy {
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The library parses paths as URLs to filter them. It receives a constant path, and the real one is sent unchanged.
+    // The library parses paths as URLs to filter them, so it gets a constant path. The real one is sent unchanged.
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
   return (request, events) => {
@@ -93,7 +93,7 @@ export function createProxy(origin: string): Proxy {
   };
 }
 
-// The library drains and destroys bodies that it no longer needs, but the client's request does not belong to it.
+// The library drains and destroys bodies that it no longer needs, but it must not do so with the client's request.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();
@@ -122,8 +122,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The name must be in lower case, because the library looks for a length only under that name. If it finds none on a
-  // DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
+  // The name must be in lower case, which is the only form in which the library looks for a length. If it finds none on
+  // a DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

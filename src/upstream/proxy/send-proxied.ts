@@ -73,10 +73,10 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports most errors one turn of the event loop later. By then Node has ended a body without a
+      // The library reports most errors one turn of the event loop later, when Node has already ended a body without a
       // length as if it were complete.
       given.once('error', onError);
-      // Without a listener, Node would close the connection, and the request would wait until its deadline.
+      // Without a listener, Node would close the connection, leaving the request to wait until its deadline.
       given.once('upgrade', (_switched, socket) => {
         socket.destroy();
         fail(new UpstreamFailure('reset', { failureCause: 'http_protocol_error' }));
@@ -89,7 +89,8 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // The client may be the slow side of an upload. The upstream counts as silent only if it stops reading the body.
+        // In an upload, the slow side may be the client. The upstream is considered silent only if it stops reading the
+        // body.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
       watch.start(options.connectTimeoutMs);
@@ -123,7 +124,7 @@ export function sendProxied(
       given.once('error', onError);
       given.once('end', () => {
         if (ended) return undefined;
-        // The connection broke during the upload, so it may have ended before the response was complete.
+        // The connection broke during the upload, so the response may have ended before it was complete.
         if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));
         finish();
         return received.finish();

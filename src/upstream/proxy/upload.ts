@@ -11,8 +11,8 @@ export interface Upload {
 }
 
 /**
- * Returns the body of a request, framed as the request parser determined (RFC 9112 §6). Returns undefined if the
- * request has no body. The framing must not depend on the headers that are forwarded.
+ * Returns a request's body, framed as the request parser determined (RFC 9112 §6), or undefined if the request has
+ * none. The framing must not depend on the headers that are forwarded.
  */
 export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): Upload | undefined {
   if (headers['transfer-encoding'] !== undefined) return { stream: body, length: undefined };
@@ -24,8 +24,8 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns true if the body is read completely before the request takes a place at the upstream. A slow client then
- * occupies no place.
+ * Returns true if the body is read completely before the request takes a place at the upstream, so that a slow client
+ * does not occupy one.
  */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;
