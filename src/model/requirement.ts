@@ -13,7 +13,12 @@ export type Requirement =
 /** The decision of the permission rules about one caller and one operation. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
-  /** `missing` contains the permissions, groups or flags that would have sufficed, with the most specific first. */
-  | { readonly verdict: 'denied'; readonly missing: readonly string[] }
+  | {
+      readonly verdict: 'denied';
+      /** The permissions, groups or flags that would have sufficed, with the most specific first. */
+      readonly missing: readonly string[];
+      /** The missing names of each alternative, joined with `and`. Absent if there are no alternatives. */
+      readonly alternatives?: readonly string[];
+    }
   /** The upstream decides, because the caller is not in the roles file or the owner of the node is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

@@ -23,7 +23,7 @@ export function decide(requirement: CompiledRequirement, grants: Grants, ownersh
   const enough = met.find(({ own }) => !own) ?? (ownership === 'own' ? met[0] : undefined);
   if (enough) return { verdict: 'allowed', because: describe(enough) };
   if (met.length > 0 && ownership !== 'other') return { verdict: 'delegated', because: 'ownership' };
-  return { verdict: 'denied', missing: missingFrom(requirement, grants, ownership) };
+  return { verdict: 'denied', ...missingFrom(requirement, grants, ownership) };
 }
 
 function describe({ names, own }: Alternative): string {
@@ -35,13 +35,19 @@ function describe({ names, own }: Alternative): string {
  * Returns the missing permissions, groups and flags, starting with the alternative that lacks the fewest. If someone
  * else is the node's author, alternatives that require ownership are omitted unless there are no others.
  */
-function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
+function missingFrom(
+  { alternatives }: CompiledRequirement,
+  grants: Grants,
+  ownership: OwnershipState,
+): Omit<Extract<Decision, { verdict: 'denied' }>, 'verdict'> {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');
   const gaps = (open.length > 0 ? open : alternatives).map(({ names, own }) => {
     const absent = names.filter(({ index }) => ((grants.bits[index >>> 5] ?? 0) & (1 << (index & 31))) === 0);
     return absent.length === 0 && own ? [MISSING_OWNERSHIP] : absent.map(({ name }) => name);
   });
-  return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
+  gaps.sort((a, b) => a.length - b.length);
+  const missing = [...new Set(gaps.flat())];
+  return gaps.length < 2 ? { missing } : { missing, alternatives: gaps.map((names) => names.join(' and ')) };
 }
 
 /** The compiled grants of a caller. Callers with equal grants share one object, so it must not be changed. */

@@ -108,7 +108,8 @@ export function traceDecision(
   decision: Decision,
 ): void {
   trace.permissions = verdictOf(level, decision);
-  if (decision.verdict === 'denied') trace.violations.push(denied(decision.missing[0] ?? ''));
+  if (decision.verdict === 'denied')
+    trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
 }
 
 /** Returns whether only the upstream's response will show if the credential is valid, as in `observe` mode. */
@@ -128,7 +129,7 @@ function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['pe
 }
 
 /**
- * Returns the violation for a missing permission. `missing` is a name from the contract or the configuration, so
+ * Returns the violation for a missing permission. `missing` consists of names from the contract or the configuration, so
  * callers cannot choose its text.
  */
 function denied(missing: string): Violation {

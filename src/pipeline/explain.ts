@@ -214,7 +214,12 @@ export function describeRequirement(requirement: Requirement | undefined): strin
 /** Describes the result of the permission rules. */
 function describeDecision(decision: Decision): string {
   if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
-  if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
+  if (decision.verdict === 'denied') {
+    const { missing, alternatives } = decision;
+    return alternatives === undefined
+      ? `denied: ${missing.join(', ')} missing`
+      : `denied: ${alternatives.join(' or ')} missing (any one of these is enough)`;
+  }
   return decision.because === 'ownership'
     ? 'undecided: ownership'
     : 'delegated to the upstream: the caller is not in the roles file';

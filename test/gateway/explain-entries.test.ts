@@ -98,3 +98,13 @@ describe('the last line of the explanation of a refused request', () => {
     expect(last).toBe('to allow it: nothing; entries of undocumented.allow apply only to paths below /services/v2/');
   });
 });
+
+it('says that missing permissions are alternatives if any one of them is enough', async () => {
+  const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
+  const permissionLine = (method: string, target: string) =>
+    gateway.gateway.explain({ method, target, as: 'guest' }).find((line) => line.startsWith('permission:'));
+  expect(permissionLine('POST', '/services/v2/users/gdpr/upload.json')).toMatch(
+    /denied: admin or superuser missing \(any one of these is enough\)$/,
+  );
+  expect(permissionLine('GET', '/services/v2/action.json')).toMatch(/denied: View analytics, Super Users missing$/);
+});

@@ -125,6 +125,19 @@ describe('a refused request', () => {
     });
   });
 
+  it('is recorded with every alternative if several permissions would each be enough', async () => {
+    const upload = { method: 'POST', user: 'alice', body: { content: 'userId,username\n,alice\n' } };
+    expect((await gateway.call('/services/v2/users/gdpr/upload.json', upload)).status).toBe(403);
+    await until(() => gateway.log.length >= 1);
+    const [entry, ...others] = (await gateway.gateway.services.ledger.snapshot()).entries;
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({
+      operation: 'uploadGdprFile',
+      keyword: 'permission-denied',
+      at: 'admin or superuser',
+    });
+  });
+
   it('is not a violation if its credential is refused', async () => {
     expect((await gateway.call(QUESTIONS, { password: 'wrong' })).status).toBe(401);
     expect((await gateway.call(QUESTIONS, { user: null })).status).toBe(401);

@@ -39,7 +39,11 @@ describe('the missing permissions of a denial', () => {
 
   it('are those of each alternative of an any rule', () => {
     const decision = decide(permissions.requirementOf('upload'), grantsOf('bob'), 'not-checked');
-    expect(decision).toEqual({ verdict: 'denied', missing: ['admin', 'superuser'] });
+    expect(decision).toEqual({
+      verdict: 'denied',
+      missing: ['admin', 'superuser'],
+      alternatives: ['admin', 'superuser'],
+    });
   });
 
   it('start with the alternative that lacks least', () => {
@@ -52,6 +56,7 @@ describe('the missing permissions of a denial', () => {
     expect(decide(nearest, grantsOf('bob'), 'not-checked')).toEqual({
       verdict: 'denied',
       missing: ['Edit users and groups', 'View analytics', 'Super Users'],
+      alternatives: ['Edit users and groups', 'View analytics and Super Users'],
     });
   });
 

@@ -260,6 +260,13 @@ describe('permission violations', () => {
       ]);
     });
 
+    it('is a request violation at all alternatives if any of them would suffice', () => {
+      const trace = traceWith();
+      const missing = ['admin', 'superuser'];
+      traceDecision(trace, 'report', { verdict: 'denied', missing, alternatives: missing });
+      expect(trace.violations).toMatchObject([{ keyword: 'permission-denied', at: 'admin or superuser' }]);
+    });
+
     it('is not a violation if it allows or leaves the decision to the upstream', () => {
       const trace = traceWith();
       for (const decision of [ALLOWED, DELEGATED]) traceDecision(trace, 'enforce', decision);
