@@ -18,9 +18,10 @@ const PROGRAM = 'npm run -s portico -- ';
 /** The beginning of docs/cli.md. */
 const CLI_PAGE = `# Commands
 
-This page is generated from the help of the program; a test compares the two. Run \`npm run -s portico -- COMMAND\` in a
-checkout, or \`portico COMMAND\` if the package is installed. The exit codes are 0 for success, 1 for configuration errors
-and failures, and 2 for usage errors. [cli.schema.json](cli.schema.json) describes the output of \`--format json\`.
+This page is generated from the program's help texts, and a test compares the two. In a checkout, run
+\`npm run -s portico -- COMMAND\`; if the package is installed, run \`portico COMMAND\`. The exit code is 0 for success, 1
+for configuration errors and failures, and 2 for usage errors. [cli.schema.json](cli.schema.json) describes the output
+of \`--format json\`.
 `;
 
 /** Runs the program in a checkout with only the repository's own configuration. */

@@ -26,8 +26,8 @@ export const LISTEN_FLAGS: readonly Flag[] = [
 /** The flags of the embedded upstream. */
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
-  { name: 'seed', value: 'NUMBER', help: 'Seed of the reference server’s data and chaos.' },
-  { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker to use instead of the embedded one.' },
+  { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },
+  { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker that replaces the embedded one.' },
   { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];
 
@@ -72,7 +72,7 @@ function chaosNotes(): string[] {
   const names = Object.entries(CHAOS_EFFECTS);
   const width = Math.max(...names.map(([name]) => name.length));
   return [
-    `--fault ${CHAOS_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
+    `--fault ${CHAOS_GRAMMAR}; SHARE is the percentage of requests affected. Available names:`,
     ...names.map(([name, effect]) => `  ${name.padEnd(width)}  ${effect}`),
   ];
 }

@@ -6,13 +6,17 @@ import { checkJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 import { FAIL_FLAGS } from './report-flags.ts';
 
 const WALK_FLAGS = [
-  { name: 'against', value: 'URL', help: 'Request the safe operations of this server and record violations.' },
+  {
+    name: 'against',
+    value: 'URL',
+    help: 'Call this server’s safe operations and record violations.',
+  },
   { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
   { name: 'id', value: 'NAME=ID', multiple: true, help: 'An id that no response contains, for example jobId=12.' },
   { name: 'max-requests', value: 'NUMBER', help: 'Maximum number of requests; 200 by default.' },
   { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
-  { name: 'timeout', value: 'SECONDS', help: 'Timeout of each request; by default, the configured timeouts.' },
-  { name: 'release', value: 'LABEL', help: 'Release label of the results; by default, the configured release.' },
+  { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; the configured timeouts by default.' },
+  { name: 'release', value: 'LABEL', help: 'Release label for the results; the configured release by default.' },
   { name: 'ledger', value: 'FILE', help: 'Ledger for the results; ledger.file by default.' },
   ...FAIL_FLAGS,
 ];
@@ -23,7 +27,7 @@ const WALK_FLAGS = [
  */
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Check configuration, contract and roles; with --against, check a live server',
+  summary: 'Check the configuration, contract and roles; with --against, check a live server',
   args: '',
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, FORMAT_FLAG, ...WALK_FLAGS],
@@ -32,7 +36,7 @@ export const checkCommand: Command = {
     '',
     'portico check --against http://staging.example.org/qa --user checker',
     '',
-    'The walk changes nothing on the server: it sends GET requests for the operations of the contract, one at a time.',
+    'The walk changes nothing on the server: it only sends GET requests for the contract’s operations, one at a time.',
   ],
   run: async (line, io) => {
     if (line.last('against') !== undefined) {

@@ -9,7 +9,7 @@ import { completionScript, SHELLS } from '../terminal/completion-scripts.ts';
 export function createCompletionCommand(loadCommands: () => Promise<readonly Command[]>): Command {
   return {
     name: 'completion',
-    summary: 'Print a script that completes commands and flags in bash, zsh or fish',
+    summary: 'Print a shell script that completes commands and flags in bash, zsh or fish',
     args: 'SHELL',
     argCount: [1, 1],
     argChoices: SHELLS,

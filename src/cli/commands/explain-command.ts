@@ -15,7 +15,7 @@ export const explainCommand: Command = {
   argCount: [1, 2],
   flags: [
     ...CONFIG_FLAGS,
-    { name: 'as', value: 'ACCOUNT', help: 'Account that sends the request; anonymous by default.' },
+    { name: 'as', value: 'ACCOUNT', help: 'Account to send the request as; anonymous by default.' },
     FORMAT_FLAG,
   ],
   notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],

@@ -10,7 +10,9 @@ export const hashPasswordCommand: Command = {
   // Any number of arguments is accepted here, so that `run()` can reject them without printing a password.
   argCount: [0, Number.POSITIVE_INFINITY],
   flags: [],
-  notes: ['The terminal does not show the password. With a pipe: printf %s "$PASSWORD" | portico hash-password'],
+  notes: [
+    'The terminal does not echo the password. You can also pipe it in: printf %s "$PASSWORD" | portico hash-password',
+  ],
   run: async (line, io) => {
     if (line.args.length > 0)
       throw new UsageError(

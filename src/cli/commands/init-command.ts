@@ -10,13 +10,13 @@ const FILES = ['portico.yaml', 'roles.yaml'];
 /** The command `portico init` writes a configuration and a roles file, with comments, to the current folder. */
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Write a commented configuration to the current folder',
+  summary: 'Write a configuration file with comments to the current folder',
   args: '',
   argCount: [0, 0],
-  flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, which is written to the file.' }],
+  flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, to be written to the file.' }],
   notes: [
-    'The command writes portico.yaml and roles.yaml. It never overwrites a file.',
-    'The other commands read portico.yaml from the current folder if there is no config/portico.yaml.',
+    'Writes portico.yaml and roles.yaml, and never overwrites an existing file.',
+    'If there is no config/portico.yaml, the other commands read portico.yaml from the current folder.',
     '',
     'Example: portico init --upstream https://qa.example.org/qa && portico check',
   ],

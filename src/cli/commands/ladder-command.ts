@@ -18,7 +18,7 @@ const FORMATS = ['table', 'json'];
  */
 export const ladderCommand: Command = {
   name: 'ladder',
-  summary: 'Show which checks are ready to be enforced, and undo moves of the ladder',
+  summary: 'Show which checks are ready to be enforced, or undo the ladder’s moves',
   args: '',
   argCount: [0, 0],
   flags: [
@@ -26,20 +26,20 @@ export const ladderCommand: Command = {
     {
       name: 'since',
       value: 'WHEN',
-      help: 'Start of the period that is counted: 24h, 7d or an instant; 7d by default.',
+      help: 'Start of the counted period: 24h, 7d or an instant; 7d by default.',
     },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'format', value: 'FORMAT', choices: FORMATS, help: 'table or json.' },
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Undo the moves of the ladder for this check; without CHECK, for all checks of the operation.',
+      help: 'Undo the ladder’s moves for this check or, without CHECK, for all checks of the operation.',
     },
   ],
   notes: [
     'The counts come from ledger.file and the moves from ladder.file. A running gateway applies --lift within ten seconds.',
-    'Run it with the configuration and the environment of the gateway (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), which',
-    'determine the levels.',
+    'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
+    'the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',
     'Example: portico ladder --lift listQuestions:responses',
   ],

@@ -17,7 +17,7 @@ const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
  */
 export const learnCommand: Command = {
   name: 'learn',
-  summary: 'Propose additions to the contract as an overlay, from traffic or from a walk',
+  summary: 'Propose changes to the contract as an overlay, based on traffic or a walk',
   args: '',
   argCount: [0, 0],
   flags: [
@@ -25,15 +25,15 @@ export const learnCommand: Command = {
     {
       name: 'against',
       value: 'URL',
-      help: 'Send safe requests to this server and sample its responses, instead of reading a file.',
+      help: 'Send safe requests to this server and sample its responses instead of reading a file.',
     },
     { name: 'observations', value: 'FILE', help: 'Observations to read; learn.file by default.' },
     { name: 'output', value: 'FILE', help: 'File for the overlay; standard output (-) by default.' },
-    { name: 'min-confidence', value: 'SHARE', help: 'Minimum confidence of a proposal, 0 to 1; 0.4 by default.' },
+    { name: 'min-confidence', value: 'SHARE', help: 'Minimum confidence for a proposal, 0 to 1; 0.4 by default.' },
     {
       name: 'min-answers',
       value: 'NUMBER',
-      help: 'Minimum number of responses that contain a name; 3 by default and at least 3.',
+      help: 'Number of responses that must contain a name; 3 by default and at least 3.',
     },
     { name: 'write-addresses', help: 'Write all sampled paths to the overlay, not only those of ticket lookups.' },
     { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
@@ -54,7 +54,8 @@ export const learnCommand: Command = {
   notes: [
     'portico learn --output learned.yaml',
     'portico learn --against https://qa.example/qa --user reader --output learned.yaml < password-file',
-    'Values in responses are never stored or proposed, only types, formats and counts. Add the file to contract.overlays.',
+    'Only types, formats, counts and the words of known vocabularies are stored and proposed, never any other values.',
+    'Review the overlay, then add it to contract.overlays.',
   ],
   run: async (line, io) => {
     const limits = {

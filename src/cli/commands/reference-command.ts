@@ -21,7 +21,7 @@ export const referenceCommand: Command = {
     ...REFERENCE_FLAGS,
   ],
   notes: [
-    'The password of each account is its name, so do not expose the server beyond the loopback interface.',
+    'Each account’s password is its name, so do not expose the server beyond the loopback interface.',
     '',
     ...CHAOS_NOTES,
   ],

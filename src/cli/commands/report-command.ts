@@ -22,7 +22,7 @@ import { FAIL_FLAGS, reportRequest, type ReportRequest } from './report-flags.ts
 /** The command `portico report` reports the violations in the ledger to people, pull requests and pipelines. */
 export const reportCommand: Command = {
   name: 'report',
-  summary: 'Report the violations in the ledger, or one of them in detail',
+  summary: 'Report all violations in the ledger, or one of them in detail',
   args: '[FINGERPRINT]',
   argCount: [0, 1],
   flags: [
@@ -43,7 +43,7 @@ export const reportCommand: Command = {
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'release', value: 'LABEL', help: 'Only violations of this release.' },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
-    { name: 'suggest-allow', help: 'Print the entries of undocumented.allow that allow the undocumented requests.' },
+    { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented requests in the ledger.' },
     ...FAIL_FLAGS,
     { name: 'allow-empty', help: 'Let --fail-on pass if the ledger does not exist or is empty.' },
   ],

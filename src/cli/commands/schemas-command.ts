@@ -12,21 +12,21 @@ import { warningLines } from '../terminal/banner.ts';
 /** The command `portico schemas` writes the contract's JSON Schemas to files, for people and other programs. */
 export const schemasCommand: Command = {
   name: 'schemas',
-  summary: 'Write the JSON Schemas of the contract, or compare them with existing files',
+  summary: 'Write the contract’s JSON Schemas, or compare them with existing files',
   args: '',
   argCount: [0, 0],
   flags: [
     ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
     { name: 'folder', value: 'FOLDER', help: 'The folder with openapi.yaml; contract.folder by default.' },
-    { name: 'output', value: 'FOLDER', help: 'The folder for the schemas; the folder of the contract by default.' },
+    { name: 'output', value: 'FOLDER', help: 'The folder for the schemas; the contract’s folder by default.' },
     { name: 'check', help: 'Write nothing; list missing, stale and superfluous files, and fail if there are any.' },
   ],
   notes: [
-    'One file per resource in resources/, and one per operation in operations/. The gateway does not read them: it',
-    'generates the same schemas in memory at startup.',
+    'Writes one file per resource to resources/ and one per operation to operations/. The gateway does not read these',
+    'files, because it generates the same schemas in memory at startup.',
     '',
-    'The configured overlays are applied. They require --output, so that the schemas next to openapi.yaml always',
-    'describe openapi.yaml itself.',
+    'The schemas include the configured overlays. If there are any, --output is required, so that the schemas next to',
+    'openapi.yaml always describe openapi.yaml itself.',
     '',
     'portico schemas --check',
     'portico schemas --config config/portico.yaml --output build/schemas',

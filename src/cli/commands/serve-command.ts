@@ -13,12 +13,12 @@ import { letYoungGenerationGrow } from '../v8-heap.ts';
 /** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the gateway; without a configured upstream, it starts the reference server',
+  summary: 'Run the gateway, along with the reference server if no upstream is configured',
   args: '',
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
   notes: [
-    'Logs are written to standard output, and the banner to standard error. After SIGTERM or SIGINT, requests in flight can finish.',
+    'Logs go to standard output, and the banner to standard error. After SIGTERM or SIGINT, requests in flight can still finish.',
     '',
     ...CHAOS_NOTES,
   ],

@@ -6,7 +6,7 @@ export const CHAOS_EFFECTS = {
   truncated: 'declares the full length and closes the connection mid-body; parameter: bytes to send (default: half)',
   malformed: 'sends JSON that does not parse',
   html: 'sends a servlet container’s HTML page; parameter: status (default: 401)',
-  'content-type': 'sends the correct body with the wrong type; parameter: the type (default: text/plain)',
+  'content-type': 'sends the correct body with the wrong content type; parameter: the type (default: text/plain)',
   'missing-field': 'omits a field of the first item; parameter: the field (default: id, otherwise the first field)',
   'wrong-type':
     'changes the type of a field of the first item; parameter: the field (default: id, otherwise the first field)',
@@ -14,7 +14,7 @@ export const CHAOS_EFFECTS = {
   'wrong-envelope': 'sends a list without its envelope, and any other body inside {data}',
   drift:
     'one of the four above, chosen per response; parameter: one of them with its own parameter (drift:wrong-type:title)',
-  'error-in-200': 'responds with 200 and an error in the body; parameter: permission for the permission message',
+  'error-in-200': 'responds with 200 and an error in the body; parameter: permission to send the permission message',
 } as const;
 
 /** The name of a kind of chaos. */
