@@ -12,7 +12,7 @@ export function operationCount(): number {
 }
 
 /**
- * Creates a folder for `contract.folder` whose contract has the given number of operations. The added operations are
+ * Creates a folder for `contract.folder` whose contract has the given number of operations. The additional ones are
  * copies of the question list with different paths.
  */
 export function contractFolder(folder: string, operations: number): string {

@@ -80,7 +80,7 @@ export function exactNs(text: string | undefined): number | undefined {
 }
 
 /**
- * Returns the user and system time from `stat`, in ticks (one hundred per second). The program name before them can
+ * Returns the user and system time from `stat`, in ticks (one hundred per second). The program name before them may
  * contain spaces and parentheses.
  */
 export function ticksNs(text: string | undefined): number | undefined {

@@ -28,7 +28,7 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** The number of rounds that were repeated because no response arrived: the machine was busy with other work. */
+  /** How many rounds were repeated because no response arrived while the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
@@ -78,7 +78,7 @@ export interface Running {
 
 /**
  * Measures the servers one after another. Each server is started, verified, warmed up, measured in all rounds and
- * stopped before the next server starts.
+ * stopped before the next one starts.
  */
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
   const { progress, missing } = context;
@@ -175,10 +175,7 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
  */
 const STALL_SECONDS = 1.5;
 
-/**
- * More than the number of requests that wrk sends in a round without counting them, which is at most one per
- * connection.
- */
+/** More than the number of requests that wrk sends in a round without counting them: at most one per connection. */
 const UNCOUNTED = 1000;
 
 interface LoadedRound {
@@ -225,10 +222,10 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   return { result, cpuNs };
 }
 
-/** The number of times that every key is requested before the rounds: once to store its response, and once as a hit. */
+/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** Requests each key if there are several. In the rounds, no key is then new or a hit for the first time. */
+/** Requests each key if there are several, so that in the rounds no key is new or a hit for the first time. */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
   if (typeof keys !== 'number' || keys < 2) return;

@@ -28,7 +28,7 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
- * The growth in the last half of a run that still counts as flat, as a percentage of the memory at the end. Garbage
+ * The growth in the last half of a run that is still considered flat, as a percentage of the memory at the end. Garbage
  * collection causes variations of this size.
  */
 const FLAT = 5;

@@ -33,8 +33,8 @@ export function windowSeconds({ maxSeconds }: WarmUpRule): number {
 }
 
 /**
- * Warms a server up in windows until it has received enough requests. If the server runs on V8, fewer than five
- * functions per second must also have been optimized in the last window.
+ * Warms a server up in windows until it has received enough requests. If the server runs on V8, it must also have
+ * optimized fewer than five functions per second in the last window.
  */
 export async function warmUp(
   rule: WarmUpRule,

@@ -10,8 +10,8 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   /**
-   * The number of distinct keys to request in turn, or `fresh` to request every key once. A key is seven digits at the
-   * end of the path. If undefined, the path has no key.
+   * How many distinct keys to request in turn, or `fresh` to request every key once. A key is seven digits at the end
+   * of the path. If undefined, the path has no key.
    */
   readonly keys?: number | 'fresh';
   /** The first key, if every key is requested only once. */

@@ -72,13 +72,13 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would drift apart: one place would reveal what the other refuses.
+  // Two lists of key prefixes would drift apart, and one place would then reveal what the other refuses.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
   });
 
-  // The use of another store must not require changes in every command that reads the ledger.
+  // Using another store must not require changes in every command that reads the ledger.
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)

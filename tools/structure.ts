@@ -10,9 +10,9 @@ export interface SourceFile {
 }
 
 /**
- * The number of files in `src` that a request may enter, for a cache hit and for a validated cache miss. `goals` are
- * the numbers to aim for. `limits` are the numbers that the test enforces for the current number of stages; each
- * further file in `pipeline/stages` raises both limits by one.
+ * How many files in `src` a request may enter, for a cache hit and for a validated cache miss. `goals` are the numbers
+ * to aim for. `limits` are the numbers that the test enforces for the current number of stages; each additional file in
+ * `pipeline/stages` raises both limits by one.
  */
 export const REQUEST_FILES = {
   goals: { hit: 30, miss: 60 },

@@ -35,7 +35,7 @@ type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, s
 
 /**
  * Compiles a separate loop for each stage, because V8 could not optimize the call in a shared loop. The results are
- * stored, so that V8 cannot eliminate calls.
+ * stored, so that V8 cannot eliminate the calls.
  */
 function createLoop(): Loop {
   const text = 'for (let i = 0; i < calls; i += 1) sink[i & 7] = run(inputs[i]);';
@@ -84,9 +84,9 @@ function pauses(): number {
 }
 
 /**
- * Returns the bytes that one call allocates. V8 counts allocations only in coarse steps. It counts the bytes in use
- * exactly, but only until garbage is collected. The first, coarse count is the result if calls allocate many bytes;
- * otherwise, it determines the size of a second, exact measurement.
+ * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps. It counts the bytes in use
+ * exactly, but only until garbage is collected. If calls allocate many bytes, the coarse count is the result;
+ * otherwise, it determines how long a second, exact measurement runs.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;

@@ -101,7 +101,7 @@ function busyNote({ busyBefore }: Machine): string[] {
   ];
 }
 
-/** Returns one block for each distinct configuration. Configurations that differ only in port numbers count as one. */
+/** Returns one block for each distinct configuration. Configurations that differ only in port numbers share a block. */
 function configurations(rows: readonly ScenarioRow[]): string[] {
   const blocks = new Map<string, Set<string>>();
   for (const { label, configuration } of rows) {

@@ -14,7 +14,7 @@ export function barrels(files: readonly SourceFile[]): string[] {
     .map(({ path }) => path);
 }
 
-/** Returns the file of each call of a function. Its definition and its imports do not count. */
+/** Returns the files that call a function, apart from its definition and its imports. */
 export function usesOf(name: string, files: readonly SourceFile[]): string[] {
   const use = new RegExp(`(?<!function )\\b${name}\\(`, 'g');
   return files.flatMap(({ path, text }) => [...withoutComments(text).matchAll(use)].map(() => path));

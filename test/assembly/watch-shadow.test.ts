@@ -156,7 +156,7 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // Later requests are compared after these requests, so their result shows that the comparison is complete.
+    // Later requests are compared after these, so their result shows that the comparison is complete.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

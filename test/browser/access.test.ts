@@ -26,7 +26,7 @@ needsProgram('chromium', 'the console', (path) => {
       await page.getByText('ready', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Signed out' }).waitFor();
-      // A browser without a display cannot ask for the token: it shows the refusal, or reports it as an error.
+      // A browser without a display cannot ask for the token, so it shows the refusal or reports it as an error.
       const again = await page.goto(address).catch((error: Error) => error);
       if (again instanceof Error) expect(again.message).toContain('ERR_INVALID_AUTH_CREDENTIALS');
       else expect(again?.status()).toBe(401);

@@ -12,7 +12,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Returns axe's accessibility findings for a page as lines, including minor ones. With `colors`, only the color rules
- * run. This suffices for a page that was checked with all rules in another color scheme.
+ * run, which is enough for a page that was checked with all rules in another color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);

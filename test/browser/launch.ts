@@ -14,8 +14,8 @@ const FLAGS = [
 let launched: Promise<Browser> | undefined;
 
 /**
- * Returns the headless Chromium of this worker, which all test files share. Each file opens its own browser context and
- * closes only that context. Playwright closes the browser when the worker process exits.
+ * Returns this worker's headless Chromium, which all test files share. Each file opens its own browser context and
+ * closes only that. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));

@@ -42,7 +42,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit. It begins with a phone's screen and a dark color scheme: content that is loaded in
+    // All checks share one visit. It begins on a phone's screen with a dark color scheme, because content loaded in
     // this state must be correct before anything changes.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(

@@ -176,8 +176,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit. It begins with a phone's screen and a dark color scheme: content that is loaded in
-  // this state must be correct before anything changes.
+  // All checks share one visit. It begins on a phone's screen with a dark color scheme, because content loaded in this
+  // state must be correct before anything changes.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',
@@ -194,8 +194,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
           await send(page, id);
         }
         await expectWidth(360);
-        // Axe takes seconds for all operations, so it checks them once. In the other states it checks two of them, which
-        // contain every kind of element.
+        // Axe takes seconds to check all operations, so it does this once. In the other states, it checks two
+        // operations that contain every kind of element.
         const kinds = await kindsOn(page);
         await page.getByLabel('Search').fill('gdpr');
         await page.getByText('2 operations').waitFor();

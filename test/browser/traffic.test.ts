@@ -26,8 +26,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
-      // A line needs two points, so this is a dot. The count covers the chart's pixels that are as colorful as its
-      // line, not the grid.
+      // A line needs two points, so this is a dot. Only the chart's pixels that are as colorful as its line count, not
+      // the grid.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms that people and programs use: grouped, encoded or with other letters. All of them are
+ * Secrets in other forms that people and programs use: grouped, encoded or written with other letters. All of them are
  * recognizable by their form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
@@ -140,7 +140,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Request ids, except in forms that ids never have or often have, such as hexadecimal digits.
+    // Request ids, except in forms that ids never have, or often have, such as hexadecimal digits.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),

@@ -54,7 +54,7 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server whose responses are odd but legal: fewer fields, more fields, other spellings of dates, other
+ * Responds like a server whose responses are odd but legal: fewer fields, more fields, other date formats, other
  * orders, and items that are repeated on the next page. Other operations return the documented examples. Clients can
  * select the fields of all responses.
  */

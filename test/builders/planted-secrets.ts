@@ -78,8 +78,7 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Thousands of texts are searched for in millions of characters, so the search takes a single pass and compares their
-  // first characters.
+  // Thousands of texts are searched for in millions of characters, so a single pass compares their first characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
   for (const head of begins.keys()) mayBegin[marked(head, 0)] = 1;
@@ -207,8 +206,8 @@ function personalNames(): ReadonlySet<string> {
 
 /**
  * Returns a response that contains secrets. Personal fields contain any text. All other places, including the names of
- * undocumented fields, contain recognizable forms, because the ledger deliberately shows a plain word that is a field
- * name.
+ * undocumented fields, contain recognizable forms, because the ledger deliberately shows field names that are plain
+ * words.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

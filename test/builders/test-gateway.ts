@@ -21,7 +21,7 @@ export interface TestGatewayOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /**
    * True configures the upstream as a real one (`upstream.url`) with its defaults: mode observe, verifier upstream and
-   * no demo accounts. Otherwise, the upstream replaces the embedded one: mode strict, verifier file and demo accounts.
+   * no demo accounts. If false, the upstream replaces the embedded one: mode strict, verifier file and demo accounts.
    */
   readonly real?: boolean;
   /** The text of the roles file; it replaces the package's. */
@@ -42,9 +42,7 @@ export interface TestGateway {
   readonly gateway: Gateway;
   /** All log lines so far. */
   readonly log: readonly string[];
-  /**
-   * Resolves with a request's access log entry after it has been written. Everything else has been recorded by then.
-   */
+  /** Resolves with a request's access log entry once it has been written. Everything else has been recorded by then. */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, which is given as `name{labels}`. */
   metric(series: string): Promise<number>;
@@ -81,7 +79,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       gateway,
       log,
       async lineOf(requestId) {
-        // The search starts at the end: the expected line is one of the last, and a log can have thousands of lines.
+        // The search starts at the end, because the expected line is one of the last and a log can be long.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
@@ -119,7 +117,7 @@ function loadShared(options: ContractOptions): Contract {
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
   const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
-  // A test of the probe turns it on. All others count the requests that they send themselves.
+  // The test of the probe turns it on. All others count the requests that they send themselves.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,

@@ -26,7 +26,7 @@ function sizesAfter(limited: boolean): readonly number[] {
   return JSON.parse(stdout) as number[];
 }
 
-// The time at which V8 counts survivors depends on its other threads, so the test uses the best result of three runs.
+// When V8 counts survivors depends on its other threads, so the test uses the best result of three runs.
 it('the young generation does not grow during the start, but grows afterwards', () => {
   const unlimited = [1, 2, 3].map(() => sizesAfter(false)[0] ?? 0);
   const limited = [1, 2, 3].map(() => sizesAfter(true));

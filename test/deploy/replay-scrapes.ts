@@ -70,8 +70,7 @@ function replay(before: string, after: string): { series: string; values: string
 }
 
 /**
- * Returns the metrics that the rules read. A scrape has many more metrics, and loading all of them would take most of
- * the time.
+ * Returns the metrics that the rules read. A scrape has many more, and loading all of them would take most of the time.
  */
 function metricsOfRules(): ReadonlySet<string> {
   const rules = [...rulesOf('recording.yml'), ...rulesOf('alerts.yml')];

@@ -72,8 +72,8 @@ async function freePort(): Promise<number> {
 
 /**
  * Creates a program `portico` in a folder. It starts a process only for `reference`, which runs in the background until
- * a signal ends it. Every other command runs in this process, because starting Node for each command would take most of
- * the time.
+ * a signal ends it. Every other command runs in this process, because starting Node for each would take most of the
+ * time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;

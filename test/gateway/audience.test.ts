@@ -107,7 +107,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences request only one list; otherwise, callers would rarely request the same page. */
+/** Most sequences request only one list, because callers would otherwise rarely request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // This timeout applies only if slowness is tested, because a busy machine also responds late.
+    // This timeout applies only if slowness is tested, because a busy machine is also slow to respond.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
@@ -85,7 +85,7 @@ let requests = 0;
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = counts.get(gateway);
   const call = callOf(operation);
-  // A deliberately broken connection has no response, but the request is recorded all the same.
+  // A deliberately broken connection has no response, but the request is still recorded.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const { entries } = await gateway.gateway.services.ledger.snapshot();
@@ -106,7 +106,7 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 
 const TABLE = driftTable();
 
-/** In observe mode, a slow response is not refused, so it is only longer than the timeout that the other modes have. */
+/** In observe mode, a slow response is not refused, so it is only slower than the timeout in the other modes. */
 const inMode = (row: DriftRow, mode: string): DriftRow =>
   row.fault === 'slow' && mode === 'observe'
     ? { ...row, fault: 'slow:300', status: 'ok', violation: 'protocol over-limit-deadline' }

@@ -141,7 +141,7 @@ const allReads = (most: number): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** Sends the writes for a few nodes. A write that ends a state is sent after a request that creates this state. */
+/** Sends the writes for a few nodes. A write that ends a state follows a request that creates it. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {

@@ -9,9 +9,7 @@ interface Verdict {
   body?: unknown;
 }
 
-/**
- * Creates a guard. The returned function returns the status of each refused request, or `in` for an accepted request.
- */
+/** Creates a guard. The returned function returns the status of each refused request, or `in` for an accepted one. */
 function guardOf(options: AdminGuardOptions) {
   const guard = createAdminGuard(options);
   return (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Verdict => {

@@ -131,9 +131,9 @@ describe('arrivals', () => {
       expect(arrivalOf('/a').authorization).toBeUndefined();
     });
 
-    // The attack: a client sends a second id, trace or condition and hopes that one part of the gateway reads the first
+    // The attack: a client sends a second id, trace or condition, hoping that one part of the gateway reads the first
     // one while another part reads the second. Repeated headers are joined into one text (RFC 9110, section 5.3), which
-    // is not usable as an id or a trace.
+    // cannot be used as an id or a trace.
     it('joins repeated headers', () => {
       const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const repeated = ['If-None-Match', '"a"', 'if-none-match', '"b"', 'X-Request-Id', 'one', 'X-Request-ID', 'two'];

@@ -166,7 +166,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can hide further requests, which some servers would read. The gateway must not execute them.
+  // The refused message can hide further requests that some servers would read. The gateway must not execute them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
     await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;
@@ -194,7 +194,7 @@ describe('incoming bytes', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections are read into one buffer, so another client's bytes would overwrite bytes that are left in it.
+  // All connections are read into one buffer, so bytes left in it would be overwritten by another client's bytes.
   it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];

@@ -617,8 +617,8 @@ describe("a client's abort signal", () => {
 });
 
 describe('the recorder of traces', () => {
-  // The attack: a request that makes a metric or the ledger throw. The error would be thrown while a response closes,
-  // and it would end the process.
+  // The attack: a request makes a metric or the ledger throw. The error would be thrown while a response closes and
+  // would end the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

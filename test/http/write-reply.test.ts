@@ -346,7 +346,7 @@ describe('a streamed reply', () => {
     expect(await endOf(body)).toBeUndefined();
   });
 
-  // If a client receives half of a body followed by a normal end, it mistakes that half for the whole.
+  // A client that receives half of a body followed by a normal end mistakes that half for the whole.
   it("breaks the client's connection if it is destroyed", async () => {
     const { body } = openBody('abc');
     body.onPart(() => setImmediate(() => body.destroy()));
@@ -361,7 +361,7 @@ describe('a streamed reply', () => {
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  // If a client requests large responses and reads nothing, this must neither fill the memory nor keep the upstream
+  // A client that requests large responses but reads nothing must neither exhaust the memory nor keep the upstream
   // waiting forever.
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const { body, source } = openBody();

@@ -364,7 +364,7 @@ describe('the synchronous decision', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, determining the address takes time. Requests for stored pages do not need the address.
+  // Behind a proxy, determining the address takes time, and requests for stored pages do not need it.
   it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {

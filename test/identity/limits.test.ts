@@ -187,7 +187,7 @@ describe('the work gate', () => {
     await expect(gate.run(task('e'), false, 'three')).resolves.toBeUndefined();
   });
 
-  // Each probe of a slow upstream takes seconds. One address must not occupy all slots for that long.
+  // Each probe to a slow upstream takes seconds. One address must not occupy all slots for that long.
   it('reserves a slot that a single network never gets', () => {
     const { began, task } = tasks();
     const gate = createWorkGate({ concurrency: 3, queue: 9 });

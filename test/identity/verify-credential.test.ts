@@ -146,7 +146,7 @@ describe('verification', () => {
       await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
     });
 
-    // The attack: a client with one IPv6 address can use the 2^64 addresses of its network and takes a new one for each
+    // The attack: a client with one IPv6 address can use the 2^64 addresses in its network and takes a new one for each
     // guess.
     it('counts all addresses of an IPv6 network as one', async () => {
       const { verifier, asked } = fakeVerifier();

@@ -149,7 +149,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    // A client could otherwise invent parameter names to push other violations out of the store.
+    // This order prevents a client from inventing parameter names to push other violations out of the store.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>

@@ -65,7 +65,7 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // Without the violations that the ledger dropped, it is unknown which responses have only accepted violations.
+    // Once the ledger has dropped violations, it is unknown which responses have only accepted ones.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });
     // An acceptance does not let requests pass.
     const requests = {

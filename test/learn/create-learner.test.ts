@@ -28,7 +28,7 @@ describe('a learner', () => {
     const items = Array.from({ length: 25 }, (_, at) => ({ id: at, badge: 1, nodeStates: ['closed', 'by somebody'] }));
     once.sampleResponse(response(page(...items), { request, pageSize: 25 }));
     times(1000, (at) => {
-      // The first half of the responses are equal; later, a counter changes and the items are in another order.
+      // The first half of the responses are identical. Later, a counter changes and the items are in another order.
       const counted = at < 500 ? items : items.map((item) => Object.assign({ viewCount: at }, item)).toReversed();
       polled.sampleResponse(response(page(...counted), { request, pageSize: 25 }));
     });
@@ -59,7 +59,7 @@ describe('a learner', () => {
     expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
   });
 
-  // A monitor that polls a few items and a gateway that is restarted every day must not close a vocabulary.
+  // A monitor that polls a few items, or a gateway that is restarted every day, must not close a vocabulary.
   it('does not close a vocabulary with items that are counted again after each restart', () => {
     let before = emptyObservations(NOW);
     for (let run = 0; run < 60; run += 1) {

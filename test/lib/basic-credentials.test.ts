@@ -47,7 +47,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     expect(parseBasicCredentials(header)).toBeUndefined();
   });
 
-  // The attack: a header on which a regular expression backtracks occupies the processor for seconds.
+  // The attack: a header on which a regular expression backtracks keeps the processor busy for seconds.
   it('parses a header that is built to slow it down in linear time', () => {
     const started = performance.now();
     for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])

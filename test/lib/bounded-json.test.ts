@@ -56,7 +56,7 @@ describe('a JSON text within its limits', () => {
   it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
-        // If no member is repeated, the number of members in the bytes equals the number in the value.
+        // If no member is repeated, the bytes and the value have the same number of members.
         const value = JSON.parse(text) as unknown;
         expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });
       }),

@@ -35,7 +35,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.current;
     for (const tag of ['a', 'c']) generations.move([tag]);
-    // The tag b moved first and was forgotten. If a had been forgotten instead, no conclusion would be possible.
+    // The tag b moved first and was forgotten. If a had been forgotten instead, there would be no conclusion.
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 

@@ -45,7 +45,7 @@ describe('a learned page count', () => {
     counts.learn('other', list(9), ['ideas'], counts.generation());
     counts.drop(['questions']);
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 9]);
-    // The count is checked a second time, because a count that was valid once must not remain valid forever.
+    // The count is checked a second time, because one that was valid once must not remain valid forever.
     counts.drop(['ideas']);
     expect(counts.learned('other')).toBeUndefined();
   });

@@ -167,8 +167,9 @@ describe('compilePermissions', () => {
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
-    // The attack: a credential that cannot be verified, such as an overlong one, must not leave the decision to the
-    // upstream. Otherwise, no request is refused and no private field is removed, although permissions are enforced.
+    // The attack: a credential cannot be verified, for example because it is too long. The decision must not be left to
+    // the upstream, because no request would then be refused and no private field removed, although permissions are
+    // enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

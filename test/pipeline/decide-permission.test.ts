@@ -184,8 +184,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // If the anonymous role of a site has the permission for own nodes, a caller with any claimed name could otherwise
-    // edit every wiki.
+    // If a site's anonymous role has the permission for own nodes, a caller with any claimed name could otherwise edit
+    // every wiki.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };

@@ -268,7 +268,7 @@ describe('targets', () => {
     });
 
     // The attack: if violations are only reported, targets with many violations are remembered together with all
-    // messages. A limit that counts only the target texts would let them take twenty times the allowed memory.
+    // messages. A limit that counts only the target texts would let them use twenty times the allowed memory.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],

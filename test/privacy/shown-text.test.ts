@@ -59,8 +59,8 @@ describe('text that may not be shown', () => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // A client that can send a long text must not be able to make its search slow. Without the limit, this search would
-  // take a quarter of an hour.
+  // A client that can send a long text must not be able to slow down its search, which would take a quarter of an hour
+  // here without the limit.
   it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
   });

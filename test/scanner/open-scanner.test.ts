@@ -18,8 +18,8 @@ function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limi
 const compare = (schema: JsonSchema, text: string) => comparisonFor(schema)(Buffer.from(text));
 
 /**
- * A schema and texts: those that the schema accepts and the scanner proves valid, those that the schema rejects, and
- * those that the schema accepts but the scanner cannot prove valid.
+ * A schema and three groups of texts: those that the schema accepts and the scanner proves valid, those that the schema
+ * rejects, and those that the schema accepts but the scanner cannot prove valid.
  */
 interface Case {
   readonly schema: JsonSchema;
@@ -116,7 +116,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     // A name with an escape can stand for any name.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
-    // The parser uses the last of several equal names, but another parser may use the first one.
+    // If a name is repeated, the parser uses the last occurrence, but another parser may use the first.
     {
       schema: pair,
       closer: ['{"a":1,"a":2}', '{"a":1,"b":"x","b":"y"}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'],
@@ -348,7 +348,7 @@ describe('the scanner', () => {
     for (const text of ['12345678', '12', '1']) expect(compareNumber(Buffer.from(text))).toBe('both valid');
   });
 
-  // The parser replaces these bytes, so two different names can become equal. A filter in front of the parser and the
+  // The parser replaces these bytes, which can make two different names equal. A filter in front of the parser and the
   // client behind it may then see different names.
   it.each([
     ['an overlong form', [0xc0, 0xaf]],
@@ -531,7 +531,8 @@ describe('the scanner', () => {
   });
 
   // Only these bodies are searched for addresses of the legacy server, so an address that is missed would be forwarded.
-  // Bodies are stored after the tables, so later tables take the place of a body, whose sender could prepare it for that.
+  // Bodies are stored after the tables, and later tables take the place of a body, whose sender could have prepared it
+  // for that.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>
@@ -564,7 +565,7 @@ describe('the scanner', () => {
     expect(hasAddress('{"a":1,"b":"11:00 a/b // http:"}')).toBe(false);
   });
 
-  // If an excerpt were written past its end, it would overwrite the tables, which determine what is valid.
+  // If an excerpt were written past its end, it would overwrite the tables that determine what is valid.
   it.each([
     ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
     ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],

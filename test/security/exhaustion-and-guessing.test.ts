@@ -224,8 +224,7 @@ describe('guessing', () => {
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
   // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing queue
-  // and the probe slots, so that callers from other addresses who logged in for the first time were refused with 429 or
-  // 503.
+  // and the probe slots, so callers from other addresses who logged in for the first time were refused with 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');

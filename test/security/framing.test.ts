@@ -99,7 +99,7 @@ describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
       const text = await send(mode, ...head(target, ...fields), body + HIDDEN);
       expect(statuses(text)).toEqual([UNKNOWN_CODINGS.has(name) ? '501' : '400']);
       expect(text).toMatch(/connection: close/i);
-      // On paths that stream bodies, the head may be forwarded before the body turns out to be malformed.
+      // On paths that stream bodies, the head may already have been forwarded when the body turns out to be malformed.
       const wholeRequests = name.includes('chunk')
         ? fake.requests.filter(({ path }) => path.includes('admin'))
         : fake.requests;

@@ -127,7 +127,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs with new secrets. Each secret is searched for immediately and once more at the end. */
+/** Runs with new secrets, each of which is searched for immediately and once more at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,

@@ -109,7 +109,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   });
 });
 
-// In observe mode, these limits are only counted, because Portico must not change how a server behaves.
+// In observe mode, these limits only count, because Portico must not change how a server behaves.
 describe.each(['staging', 'strict'])('in %s', (mode) => {
   it('a client over the limit of its address or caller gets 503 with Retry-After', async () => {
     const gateway = await start(mode, { streams: { total: 4, perCaller: 2, perAddress: 3 } });

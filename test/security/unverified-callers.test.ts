@@ -111,7 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Each request is sent twice, so that the state of the memory and the cache after the first request is also tested.
+  // Each request is sent twice, to test the state that the first one leaves in the memo and the cache.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {

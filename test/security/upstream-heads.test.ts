@@ -111,7 +111,7 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     expect(text).not.toContain('internal_error');
   });
 
-  // The header concerns only one connection and is removed. The client would then mistake the coded bytes for content.
+  // The header concerns only one connection and is removed, so the client would mistake the coded bytes for content.
   it.each([
     'gzip, chunked',
     'gzip',

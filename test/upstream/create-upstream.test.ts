@@ -150,7 +150,7 @@ describe('a buffered response', () => {
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  // Each coding can multiply the size of a small body, and the client's limit applies only to the last one.
+  // Each coding can multiply the size of a small body, but the client's limit applies only to the last one.
   it('with more than two content codings is not decoded', async () => {
     const bytes = gzipSync(gzipSync(gzipSync('hello')));
     const server = await startRawServer((request) =>
@@ -386,7 +386,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Otherwise, thousands of writes an hour would each leave a client in memory until the process ends.
+  // Clients that were never forgotten would stay in memory until the process ends, thousands of them per hour.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     [
@@ -545,7 +545,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // One signal can serve many exchanges. Otherwise, each of them would leave a listener behind.
+  // One signal can serve many exchanges, each of which would otherwise leave a listener behind.
   it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
@@ -574,7 +574,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // Every waiting request found a free stream before it began to wait, but the request before it can take the last one.
+  // Every waiting request found a free stream before it began to wait, but the request ahead of it can take the last.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);

@@ -329,8 +329,7 @@ describe('the shape of an error response', () => {
   });
 
   // The attack: an error page that consists only of comments. An expression with nested repetition took twice as long
-  // for each additional comment, so thirty comments blocked the process for a minute, and a hundred comments blocked it
-  // forever.
+  // for each additional comment, so thirty comments blocked the process for a minute, and a hundred blocked it forever.
   it('is found after any number of comments', () => {
     expect(shapeOf(`${'<!---->'.repeat(30_000)}x`)).toBe('other');
     expect(shapeOf(`${'<!---->'.repeat(30_000)}<html>`)).toBe('html');

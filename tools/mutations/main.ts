@@ -126,7 +126,7 @@ function testFile(copy: string, { test }: Mutation): string | undefined {
 }
 
 /**
- * Verifies that all tests pass without a mutation. Otherwise, a test that always fails would seem to detect mutations.
+ * Verifies that all tests pass without a mutation. A test that always fails would otherwise seem to detect mutations.
  */
 function baselineFault(copy: string, tests: readonly string[]): string | undefined {
   const report = run(copy, tests);

@@ -1,7 +1,7 @@
 /** One change to the source code that a test must detect. */
 export interface Mutation {
   /**
-   * The source file. If the text has moved to another file of `src`, the mutation is applied there and the move is
+   * The source file. If the text has moved to another file in `src`, the mutation is applied there and the move is
    * reported.
    */
   readonly file: string;

@@ -62,7 +62,7 @@ describe('portico learn --against the reference server', async () => {
     for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(members));
   });
 
-  // The dates of the evidence are unquoted in YAML 1.2, and other readers make date objects of them.
+  // The dates in the evidence are unquoted in YAML 1.2, and other readers turn them into date objects.
   it('writes an overlay that YAML 1.1 readers read in the same way', () => {
     expect(parse(text, { version: '1.1' })).toEqual(parse(text));
   });

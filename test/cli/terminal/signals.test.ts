@@ -50,7 +50,7 @@ describe('endWithRunner', () => {
       lines.push(line);
       if (line.includes('accounts')) shell.kill('SIGKILL');
     }
-    // The end of the stream means that no process has it open any longer: the gateway has drained and exited.
+    // When the stream ends, no process has it open any longer, so the gateway has drained and exited.
     expect(lines.join('\n')).toMatch(/Draining/);
     if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
   });

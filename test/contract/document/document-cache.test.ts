@@ -148,9 +148,8 @@ describe('a parsed document', () => {
   });
 });
 
-// The attack: the cached document determines the checks of the gateway. Another user of the same machine creates the
-// files in a shared folder before Portico does, or changes the files that Portico has stored. The checksum is not a
-// secret.
+// The attack: the cached document determines what the gateway checks. On the same machine, another user creates the
+// files in a shared folder before Portico does, or changes those that Portico has stored. The checksum is not a secret.
 describe('a parsed document that another user may have written', () => {
   const stored = () => {
     const folder = newFolder();

@@ -105,8 +105,8 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword) && !EXPECTATIONS.includes(keyword))).toEqual([]);
   });
 
-  // These texts identify violations in the ledgers and baselines of teams. A change to the contract may change rows
-  // here, but a change to the code must not.
+  // Teams' ledgers and baselines identify violations by these texts. A change to the contract may change rows here, but
+  // a change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
@@ -235,9 +235,7 @@ describe('the explanation of errors', () => {
 /** Formats an error in one line. */
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
-/**
- * The errors of an operation's example after the value at a place was replaced. Without a value, the place was removed.
- */
+/** The errors in an operation's example after the value at a place was replaced or, without a value, removed. */
 interface RecordedErrors {
   readonly file: string;
   readonly operation: string;

@@ -27,8 +27,8 @@ describe('finding undocumented fields', () => {
     expect(unknownTo(schema, { list: [{ author: { id: 1 }, tags: [] }], count: { any: 1 } })).toEqual([]);
   });
 
-  // The attack: a hundred thousand undocumented fields, or the same number of items with one undocumented field each.
-  // Every name was compared with the forms of secrets and became a separate path.
+  // The attack: a hundred thousand undocumented fields, or as many items with one undocumented field each. Every name
+  // was compared with the forms of secrets and became a separate path.
   it('examines a bounded number of them', () => {
     let looked = 0;
     const counting = (fields: object) =>

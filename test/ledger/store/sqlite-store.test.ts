@@ -49,7 +49,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   dropped: 0,
 });
 
-/** Writes more than one MiB. The entries are all in one hour, or each is in a separate hour. */
+/** Writes more than one MiB. The entries are either all in one hour, or each in a separate hour. */
 async function overfill(path: string, hourOf: (index: number) => number, maxBytes = MIB) {
   const store = openSqliteStore(path, { ...LIMITS, maxBytes });
   let dropped = 0;
@@ -138,7 +138,7 @@ describe('data older than the retention period', () => {
     await store.close();
   });
 
-  // Each deployment has a new release name. If all names were stored, the file would grow without limit.
+  // Each deployment has a new release name. If all of them were stored, the file would grow without limit.
   it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });

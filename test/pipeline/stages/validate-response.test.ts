@@ -242,7 +242,7 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
-  // Otherwise, a client that breaks a rule in each request could hide upstream failures from the ledger.
+  // If only the request were reported, a client that breaks a rule each time could hide upstream failures.
   it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());

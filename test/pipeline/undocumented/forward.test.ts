@@ -40,8 +40,8 @@ describe('a forwarded request', () => {
     expect(server.requests[0]?.body).toBe(big);
   });
 
-  // The library's path filter checks a normalized path but forwards the original one. A URL parser would find another
-  // host in it.
+  // The library's path filter checks a normalized path but forwards the original one, in which a URL parser would find
+  // another host.
   it.each(['//evil.example/x', '/\\evil.example/x', '/a//b/./c;d?e=//f', '//', '/a|b"<>`{}^%zz', '/x?y=\\..\\z'])(
     'keeps the path %s as a path on the one upstream',
     async (path) => {
@@ -419,8 +419,8 @@ describe('a persistent connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If they were decoded as UTF-8, they could not be
-  // written again.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If decoded as UTF-8, they could not be written
+  // again.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
     'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {

@@ -28,7 +28,7 @@ describe.each([
   ['rewritten', rewriteAddresses],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
-  // If a client receives half of a body followed by a normal end, it mistakes that half for the whole.
+  // A client that receives half of a body followed by a normal end mistakes that half for the whole.
   it('is broken for its reader when it breaks', async () => {
     const { sent, body } = await replied(stage);
     sent.finish(new UpstreamFailure('truncated'));

@@ -77,7 +77,7 @@ function takeMessage(text: string): { head: string; body: string; rest: string }
   const head = text.slice(0, end);
   const from = end + 4;
   if (/^transfer-encoding:\s*chunked/im.test(head)) {
-    // The search includes the preceding line break, because a chunk can itself end with a 0 and an empty line.
+    // The search includes the preceding line break, because a chunk itself can end with a 0 and an empty line.
     const last = text.indexOf('\r\n0\r\n\r\n', from - 2);
     return last < 0 ? undefined : { head, body: text.slice(from, last + 2), rest: text.slice(last + 7) };
   }
