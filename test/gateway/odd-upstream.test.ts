@@ -51,6 +51,22 @@ async function categoriesOf(name: string, config: readonly string[] = []): Promi
   return (JSON.parse(report.out) as { summary: { categories: Record<string, number> } }).summary.categories;
 }
 
+/** Samples the traffic of a gateway and writes the proposals to a file. */
+async function learnFromTraffic(overlay: string) {
+  const observations = fileOf('observations.json');
+  const config = { learn: { traffic: true, file: observations } };
+  const sampled = await startTestGateway({ upstream: fake, real: true, config });
+  await askPages(sampled);
+  await sampled.close();
+  return runInProcess(['learn', '--observations', observations, '--output', overlay]);
+}
+
+/** Walks the upstream with `portico learn --against` and writes the proposals to a file. */
+async function learnFromWalk(overlay: string) {
+  const flags = ['--against', fake.url, '--user', 'admin', '--delay', '0', '--output', overlay];
+  return runInProcess(['learn', ...flags], { PORTICO_PASSWORD: 'admin' });
+}
+
 describe('an upstream with odd but legal responses', () => {
   it('has no violations other than advisories, in traffic and in a walk', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging' } });
@@ -67,14 +83,12 @@ describe('an upstream with odd but legal responses', () => {
     expect(Object.keys(await categoriesOf('check.db')).toSorted()).toEqual(['advisory', 'undocumented']);
   });
 
-  it('is clean and cached with the overlay that was learned from its traffic', async () => {
-    const observations = fileOf('observations.json');
-    const overlay = fileOf('learned.yaml');
-    const learn = { traffic: true, file: observations };
-    const sampled = await startTestGateway({ upstream: fake, real: true, config: { learn } });
-    await askPages(sampled);
-    await sampled.close();
-    const { code, out } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
+  it.each([
+    ['its traffic', learnFromTraffic],
+    ['a walk', learnFromWalk],
+  ])('is clean and cached with the overlay that was learned from %s', async (source, learn) => {
+    const overlay = fileOf(`learned from ${source}.yaml`);
+    const { code, out } = await learn(overlay);
     expect(code).toBe(0);
     // The responses have the documented types and envelopes.
     expect(out).not.toMatch(/different (?:type|envelope)/);
@@ -88,8 +102,8 @@ describe('an upstream with odd but legal responses', () => {
       again.map(() => expect.stringContaining('hit') as string),
     );
     expect(fake.requests.filter(({ path }) => path.endsWith('/question.json'))).toEqual([]);
-    const config = fileOf('portico.yaml');
+    const config = fileOf(`${source}.yaml`);
     writeFileSync(config, JSON.stringify({ contract, roles: { file: rolesFile } }));
-    expect(await categoriesOf('clean.db', ['--config', config])).toEqual({});
+    expect(await categoriesOf(`${source}.db`, ['--config', config])).toEqual({});
   });
 });
