@@ -70,7 +70,7 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gatew
   readonly adminUrl: string;
   /**
    * Closes the gateway. For `lameDuckSeconds` (default: 0), it reports that it is not ready but still serves requests.
-   * After that, it accepts no new connections, waits up to `listen.drainSeconds` for requests in flight, and closes
+   * It then accepts no new connections, waits up to `listen.drainSeconds` for requests in flight, and closes
    * everything.
    */
   close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;

@@ -27,7 +27,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** The JSON Schema of the levels of checks. It is used both globally and for single operations. */
+/** The JSON Schema of check levels, which is used both globally and for single operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Overrides of the mode: off, report or enforce.',
@@ -35,7 +35,7 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** The JSON Schema of the style of error responses. It is used both globally and for single operations. */
+/** The JSON Schema of the error style, which is used both globally and for single operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',

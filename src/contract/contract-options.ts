@@ -5,8 +5,8 @@ export interface ContractOptions {
   /** The absolute paths of the OpenAPI Overlay documents. They are applied in this order. */
   readonly overlays: readonly string[];
   /**
-   * The shadow contract. It never affects requests. The differences between its verdicts and the contract's verdicts
-   * are reported.
+   * The shadow contract. It never affects requests, but its verdicts are compared with the contract's, and any
+   * differences are reported.
    */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the file that lists accepted violations. Undefined if there is no such file. */
@@ -20,7 +20,7 @@ export interface ContractOptions {
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations that are collected for one message. */
   readonly maxCollected: number;
-  /** True if most valid responses are proven valid on their bytes, without parsing them. */
+  /** True if most valid responses are proven valid from their bytes, without being parsed. */
   readonly scanner: boolean;
 }
 

@@ -28,7 +28,7 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. The schemas are not compiled, because this
+ * Returns the contract's operations for commands that do not check messages. It skips compiling the schemas, which
  * takes most of the time in {@link loadContract}. Throws a StartFault with all configuration errors in the document and
  * its overlays.
  */
@@ -129,8 +129,8 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator configured the folder, configuration errors name the
- * configured folder instead of Portico's own.
+ * Calls `load` with the contract's folder. If the operator configured one, configuration errors name it instead of
+ * Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());

@@ -30,7 +30,7 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path. It is one more than a template can have, so longer paths
+ * The maximum number of segments that are read from a path: one more than a template can have, so that longer paths
  * match nothing.
  */
 export const MAX_SEGMENTS = 16;
@@ -82,8 +82,8 @@ export interface PathMatch {
   readonly template: string;
   readonly byMethod: ReadonlyMap<string, Operation>;
   /**
-   * The methods of inferred operations that are disabled. Requests with these methods count as undocumented (rules,
-   * 10).
+   * The methods of inferred operations that are disabled. Requests with these methods are treated as undocumented
+   * (rules, 10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
   /** The raw segments by the name of their path parameter. They are still percent-encoded. */

@@ -16,7 +16,7 @@ const listCount: SemanticRule = {
 };
 
 /**
- * The page in a response is not past the response's own `pageCount`. The rule does not apply to empty lists and to first
+ * The page in a response is not past the response's own `pageCount`. This does not apply to empty lists and first
  * pages. If the client requested that page, the check of the page bounds reports it instead (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
@@ -211,14 +211,14 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
 }
 
 /**
- * The maximum number of findings for one rule. The limit is needed because every item in a long list can violate the
+ * The maximum number of findings for one rule. There must be a limit, because every item in a long list can violate the
  * rule.
  */
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response against the semantic rules of its operation. If the response already violates its schema at the
- * same place, or in a field that the rule reads, the finding is omitted, because it follows from that violation.
+ * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
+ * violation, either at the same place or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -281,8 +281,8 @@ interface SemanticRule {
 const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];
 
 /**
- * Returns the actions in a response. They are the actions in the list (operation 7), or the canceled favorite or wiki
- * action (operations 11 and 12).
+ * Returns the actions in a response: those in the list (operation 7), or the canceled favorite or wiki action
+ * (operations 11 and 12).
  */
 function actionsOf(json: unknown): Item[] {
   const result = toObject(toObject(json)?.['result']);

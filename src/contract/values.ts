@@ -51,7 +51,7 @@ export function survives(projection: Projection | undefined, path: string): bool
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
   if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
-  // It is not documented whether `include` adds fields or limits them. Only the named fields are certain to be present.
+  // Whether `include` adds or limits fields is not documented, so only the named fields are certain to be present.
   const limits = [...include, ...includeOnly];
   return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }

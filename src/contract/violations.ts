@@ -23,7 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind. The same problem in many items of a list counts as one violation. */
+/** Returns the first violation of each kind. The same problem in many items of a list is reported once. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();
@@ -33,7 +33,7 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds. If an error occurs in many items, it does not displace errors of other
+ * Returns all errors of the first `most` kinds, so that an error that occurs in many items does not displace other
  * kinds.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(

@@ -14,7 +14,7 @@ interface ErrorBody {
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
 /**
- * The end of the message of a denial in the format `{errors: {message}}`. The legacy server documents the line break and
+ * How the message of a denial ends in the format `{errors: {message}}`. The legacy server documents the line break and
  * the suggestion.
  */
 const OTHER_USER = '<br>Please log in as another user.';

@@ -36,8 +36,8 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and its parents. Only this user can access them. The folders are created one at a time, because
- * Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
+ * Creates a folder and its parents, which only this user can access. They are created one at a time, because Node's
+ * recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -64,5 +64,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that means that no file is used. The data is then lost when the process ends. */
+/** This path means that no file is used, so the data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

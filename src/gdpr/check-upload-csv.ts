@@ -72,7 +72,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
 }
 
-/** Returns a text without the blank lines at its end, which do not count as rows. */
+/** Returns a text without the blank lines at its end, which are not rows. */
 function withoutBlankEnd(content: string): string {
   let end = content.length;
   while (end > 0 && (content[end - 1] === '\n' || content[end - 1] === '\r')) end -= 1;
@@ -103,7 +103,7 @@ function createErrorList(maxErrors: number) {
   const violations: Violation[] = [];
   const details: ErrorDetail[] = [];
   return {
-    /** Returns all errors. If the upload has no user and no other kind of error, they all have this cause. */
+    /** Returns all errors. If the upload has no user and all errors are missing parts, they all have this cause. */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };
       return { violations: violations.map((violation) => ({ ...violation, keyword: NO_USER })), details };

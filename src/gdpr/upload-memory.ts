@@ -28,7 +28,7 @@ export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }
 
-/** The maximum number of accepted uploads to remember. Beyond it, the least recently used upload is forgotten. */
+/** The maximum number of accepted uploads to remember. Beyond it, the least recently used one is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
 /** Creates an upload memory without any uploads (rules, 9). */

@@ -83,7 +83,7 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs operators' requests. Changes and refusals are always logged. Page views and metric scrapes are logged at level
+ * Logs operators' requests. Changes and refusals are always logged, but page views and metric scrapes only at level
  * `debug`. The serializers return nothing, because the library would otherwise log the token and the query.
  */
 function logRequests(logger: Logger): RequestHandler {

@@ -18,14 +18,14 @@ export interface AdminGuardOptions {
 }
 
 /**
- * The limit on wrong tokens from one address. After the limit is reached, even a client with the correct token must
- * wait, unless that address used the token recently.
+ * The limit on wrong tokens from one address. Once it is reached, even a client with the correct token must wait,
+ * unless that address used the token recently.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long the address of an operator with the correct token is remembered. During this time, wrong tokens from other
- * clients behind the same proxy cannot lock out the operator.
+ * How long an address is remembered after it sent the correct token. During this time, wrong tokens from other clients
+ * behind the same proxy cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
@@ -33,13 +33,13 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
 
 /**
  * Two challenges are sent, because some browsers ask for a password only for `Basic`. The operator can enter any user
- * name, and the token as the password.
+ * name, with the token as the password.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls operators' access (rules, 12). A token is required if a token is configured or if the admin side does not
- * listen on loopback. Otherwise, the Host header must contain a loopback name, so that a page of another site has no
+ * Controls operators' access (rules, 12). A token is required if one is configured or if the admin side does not listen
+ * on loopback. Without a token, the Host header must contain a loopback name, so that another site's page cannot gain
  * access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
@@ -84,9 +84,9 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
 }
 
 /**
- * Makes a browser forget the admin token. Browsers remember a name and a password until they close. They replace them
- * only after a challenge and a request with another name that succeeds. The console sends this name, so the token in
- * the request is refused once, and the invalid credential is accepted. It gives access to nothing.
+ * Makes a browser forget the admin token. Browsers remember a name and a password until they close, and replace them
+ * only after a challenge and a successful request with another name. The console sends this name, so the token in the
+ * request is refused once and the invalid credential is accepted, which gives access to nothing.
  */
 export function createSignOut(token: string | undefined): RequestHandler {
   return (req, res, next) => {
@@ -134,8 +134,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Returns the token and the address of a request. The token is sent either as `Bearer TOKEN`, or as `Basic` with any
- * name and with the token as the password. Browsers use the second form.
+ * Returns the token and the address of a request. The token is sent either as `Bearer TOKEN`, or, as browsers do, as
+ * the password of `Basic` with any name.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;

@@ -25,8 +25,8 @@ export interface ArrivalOptions {
 }
 
 /**
- * Returns the request id for logs and responses. If the id that the client sent is safe to log, this id is returned.
- * Otherwise, a new id is created.
+ * Returns the request id for logs and responses: the id that the client sent if it is safe to log, and otherwise a new
+ * one.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
@@ -61,8 +61,8 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read immediately, because a closed socket no longer has an address, and work may
-   * continue after the client has disconnected.
+   * The client's address. It is read immediately, because a closed socket no longer has one and work may continue after
+   * the client has disconnected.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;

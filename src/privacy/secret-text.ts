@@ -60,7 +60,7 @@ const LONG = 20;
 /** The sizes of pictures, which are ignored. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * The fraction of rare pairs above which a word counts as random. The lower limit is for long words, in which the
+ * The fraction of rare pairs above which a word is considered random. The lower limit is for long words, in which the
  * fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;

@@ -32,7 +32,7 @@ export interface Comparison {
   readonly findings: readonly ComparedFinding[];
 }
 
-/** Frequencies that differ by up to this share count as the same. */
+/** Frequencies that differ by up to this share are considered the same. */
 const TOLERANCE = 0.1;
 
 const ORDER: readonly Change[] = ['new', 'more', 'less', 'gone', 'same'];

@@ -8,7 +8,7 @@ export type FailRule =
   | { readonly kind: 'new' }
   /** Fails on any violation of these categories that is not accepted. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
-  /** Fails if at least this many distinct violations are not accepted; 0 counts as 1. */
+  /** Fails if at least this many distinct violations are not accepted; 0 has the same effect as 1. */
   | { readonly kind: 'count'; readonly least: number };
 
 /** Parses a value of `--fail-on`; returns a message if it is invalid. */

@@ -3,7 +3,7 @@ import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-e
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
-/** The state of a violation in the baseline. `expired` counts as new: the last day of the acceptance has passed. */
+/** The state of a violation in the baseline. `expired`, after the last day of the acceptance, is treated as new. */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
 /** The place of the violated statement in the contract. */

@@ -52,7 +52,7 @@ function readGroups(name: string): number {
 
 // Clients and servers use few spellings of each name, and looking one up is faster than lower-casing it.
 const MAX_SPELLINGS = 500;
-// Longer names are not cached, so that they cannot fill the memory.
+// Longer names are not cached, so that they cannot exhaust the memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 

@@ -25,7 +25,7 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids from the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests of the walk over the contract. About one hundred additional requests follow. */
+  /** The maximum number of requests in the walk over the contract. About one hundred additional requests follow. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;

@@ -32,7 +32,7 @@ export interface WalkOptions {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The number of consecutive failures after which the upstream counts as unreachable. */
+/** The number of consecutive failures after which the upstream is considered unreachable. */
 const MAX_FAILURES = 5;
 
 /**

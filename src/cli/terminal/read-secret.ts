@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import type { CommandIo } from '../command.ts';
 
 /**
- * Reads a secret. On a terminal, this is one line that is not echoed. Otherwise, it is all of standard input without
- * the final newline.
+ * Reads a secret: on a terminal, one line that is not echoed; from any other input, everything without the final
+ * newline.
  */
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
   if (io.stdin.isTTY !== true) {

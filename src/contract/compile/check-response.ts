@@ -15,7 +15,7 @@ export interface ResponseToCheck {
   readonly status: number;
   /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body. Undefined if this is not known. */
+  /** True if the response has no body, or undefined if this is not known. */
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
@@ -39,7 +39,7 @@ export interface ResponseFindings {
   readonly reported: readonly Violation[];
 }
 
-/** The limits on the violations of a response, and their wording. */
+/** The limits on a response's violations, and how they are worded. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -102,8 +102,8 @@ interface SchemaResult {
 }
 
 /**
- * Finds violations in a successful response that no schema can express. These are fields that were not requested, and
- * violations of semantic rules.
+ * Finds violations in a successful response that no schema can express: fields that were not requested, and violations
+ * of semantic rules.
  */
 function beyondSchema(
   operation: Operation,
@@ -125,8 +125,8 @@ function beyondSchema(
 const MAX_NAMED = 3;
 
 /**
- * Returns one violation for all fields that the request did not ask for, because they have one cause: the server ignores
- * the projection. If there is only one such field, the violation is at the field.
+ * Returns a single violation for all fields that the request did not ask for, because they share one cause: the server
+ * ignores the projection. If there is only one such field, the violation is at the field.
  */
 function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
   const [first, second] = beyond;
@@ -181,8 +181,8 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 type Building = Map<string, Building | 'whole'>;
 
 /**
- * Converts paths to a tree of permitted fields. It takes linear time and does not recurse, because a client chooses the
- * number of paths and their lengths.
+ * Converts paths to a tree of permitted fields, in linear time and without recursion, because a client chooses how many
+ * paths there are and how long.
  */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
@@ -234,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body without any documented field (rules, 8). If its status is a success, this is
- * the only violation of the response.
+ * Returns true if a body is an error body without any documented field (rules, 8). If the response has a success
+ * status, this is its only violation.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

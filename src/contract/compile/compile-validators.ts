@@ -98,9 +98,7 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
   'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
 );
 
-/**
- * Returns the content type for a message. Only common media types are named, because the header can contain any text.
- */
+/** Returns the content type for a message. Only common media types are named, because the header can have any text. */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
   return COMMON_TYPES.has(essence) ? essence : 'another content type';
@@ -148,8 +146,8 @@ interface CheckOptions {
   /** Returns a description of the value at the place of a violation. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of reported errors and of reported undocumented fields. For responses, it limits the number of
-   * kinds of errors instead.
+   * The maximum number of reported errors, and of reported undocumented fields. For responses, it limits how many kinds
+   * of errors are reported instead.
    */
   readonly max?: number;
 }
@@ -160,8 +158,8 @@ const NONE: readonly Violation[] = [];
 const MAX_ERRORS = 1000;
 
 /**
- * Creates a check from a compiled schema. The first validation stops at the first error, because nearly every value is
- * valid. The errors are explained only if the value is invalid.
+ * Creates a check from a compiled schema. Nearly every value is valid, so the first validation stops at the first
+ * error, and the errors are explained only if there are any.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -191,12 +189,12 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // Only responses are expected to contain more than is required.
+    // Only responses have expectations beyond what is required.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));
-    // A client must see every item that it has to fix. In a server's response, the same error in every item counts as
-    // one violation.
+    // A client must see every item that it has to fix. In a server's response, the same error in every item is reported
+    // once.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

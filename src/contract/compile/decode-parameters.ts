@@ -11,10 +11,7 @@ export interface DecodedParameters {
   readonly values: ParameterValues;
   /** The violations for which the request can be refused. */
   readonly violations: readonly Violation[];
-  /**
-   * The undocumented parameters that the contract permits (rules, 4). They are counted, but the request is never
-   * refused because of them.
-   */
+  /** The undocumented parameters that the contract permits (rules, 4). They are counted but never cause a refusal. */
   readonly reported: readonly Violation[];
 }
 
@@ -62,7 +59,7 @@ export function compileDecoder(
       // missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // If unknown parameters are never refused, parameters that cannot be decoded are not refused either (rules, 4).
+    // Where unknown parameters are never refused, parameters that cannot be decoded are not refused either (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -216,7 +213,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   const tooLarge = { category: 'bounds', keyword: 'maximum', must } as const;
   if (!parameter.wide) return /^[0-9]{1,9}$/.test(text) ? { value: Number(text) } : tooLarge;
   if (!/^[0-9]{1,19}$/.test(text)) return tooLarge;
-  // Values above 2^53 are rounded. This is harmless, because the schema only compares the number with bounds, and the
+  // Values above 2^53 are rounded. This is harmless, because the schema only compares the number with bounds and the
   // original text is forwarded.
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
@@ -228,8 +225,8 @@ interface QueryPair {
 }
 
 /**
- * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if the query
- * has more pairs.
+ * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if there are
+ * further ones.
  */
 function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
   const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');

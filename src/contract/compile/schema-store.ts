@@ -27,8 +27,8 @@ export interface SchemaStore {
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  // All members of parsed JSON are own properties. This option is therefore needed only if a schema contains the name of
-  // an inherited property. With the option, a check takes four times as long.
+  // All members of parsed JSON are own properties, so this option is needed only if a schema contains the name of an
+  // inherited property. With the option, a check takes four times as long.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;
@@ -58,9 +58,9 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * The compiled schemas of this process by their key. The schemas of a shadow contract, and of every other contract that
- * differs in a few resources, are mostly the same as those of a contract that is already loaded. They are not compiled
- * again as long as that contract is in use.
+ * The compiled schemas in this process, by key. A shadow contract, like any contract that differs from a loaded one in
+ * only a few resources, has mostly the same schemas. These are not compiled again as long as the loaded contract is in
+ * use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -74,9 +74,9 @@ function known(key: string, compile: () => Compiled): Compiled {
 }
 
 /**
- * Returns a function that returns the key of the schema with a path: a digest of the schema and of all schemas that it
- * refers to, directly or through others, with their paths. Schemas with the same key accept the same values and explain
- * them in the same way.
+ * Returns a function that returns the key for a schema's path: a digest of the schema and of all schemas that it refers
+ * to, directly or through others, with their paths. Schemas with the same key accept the same values and explain them
+ * in the same way.
  */
 function closureKeys(
   schemas: SchemaFiles,
@@ -132,14 +132,14 @@ const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.
 /** The Ajv settings that both compilations use. */
 const SETTINGS: Options = {
   strict: true,
-  // These have no effect on validity. expectations.ts evaluates them.
+  // These have no effect on validity, but expectations.ts evaluates them.
   keywords: [...EXPECTATIONS],
   // The keywords that an overlay adds next to a reference have no type.
   strictTypes: false,
   allowUnionTypes: true,
   // The messages are written in schema-violation.ts.
   messages: false,
-  // A test validates the generated schemas. Validating them again here would double the startup time.
+  // A test validates the generated schemas, because doing so here would double the startup time.
   validateSchema: false,
   meta: false,
   // Optimizing the generated code has little benefit and takes a third of the compile time.
@@ -152,8 +152,8 @@ const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
 /**
- * Returns the rules of a schema as text. Schemas with the same rules share a validator, because many operations have
- * the same parameters.
+ * Returns a schema's rules as text. Schemas with the same rules share a validator, because many operations have the
+ * same parameters.
  */
 function rulesOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
@@ -163,8 +163,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the referenced schema if a schema consists only of a reference. Otherwise, returns the schema's
- * own path. Responses with the same resource thus share a validator.
+ * Returns the path of the referenced schema if a schema consists only of a reference, and otherwise the schema's own
+ * path. Responses with the same resource therefore share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -157,8 +157,8 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds circular references. These are schemas that apply themselves to the same value, and components that consist only
- * of references to each other.
+ * Finds circular references: schemas that apply themselves to the same value, and components that consist only of
+ * references to each other.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const { schemas } = components;

@@ -13,7 +13,7 @@ import type { OpenApiDocument } from '../openapi-document.ts';
  */
 const FORMAT = 1;
 
-/** The maximum number of documents in the folder. The oldest documents are removed. */
+/** The maximum number of documents in the folder. Beyond it, the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
 /**
@@ -26,10 +26,9 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, while reading a stored result
- * takes only two milliseconds. For this reason, the result is stored in `folder`, if there is such a folder. If the
- * folder cannot be used, startup takes longer but still works. Throws a StartFault with all errors in the syntax and
- * the vendor extensions.
+ * Returns the parsed document from a source. Parsing the YAML takes a quarter of a second but reading a stored result
+ * only two milliseconds, so the result is stored in `folder`, if there is one. If the folder cannot be used, startup
+ * merely takes longer. Throws a StartFault with all errors in the syntax and the vendor extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -37,11 +36,11 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // The document is parsed from JSON even on the first start, so that all starts use the same document.
+  // The document is parsed from JSON even on the first start, so that every start uses the same document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
-/** Returns a digest of everything that affects the parsed document. An outdated file is therefore never read. */
+/** Returns a digest of everything that affects the parsed document, so that an outdated file is never read. */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
   for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
@@ -81,7 +80,7 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// These files determine what the gateway enforces. Files that another user can write are therefore never read.
+// These files determine what the gateway enforces, so files that another user can write are never read.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);

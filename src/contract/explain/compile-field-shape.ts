@@ -42,8 +42,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
  * undefined if the contract leaves the value entirely open.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // The responses of different operations contain mostly the same resources, so each resource is compiled only once per
-  // contract.
+  // Different operations mostly return the same resources, so each resource is compiled only once per contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -176,7 +175,7 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** A placeholder for a schema that is not examined. The values that it applies to count as open. */
+/** A placeholder for a schema that is not examined. The values that it applies to are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /** Returns the alternative ways to match a schema. References are resolved, and the schema's parts are combined. */

@@ -35,8 +35,8 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // The places are determined when a value is explained for the first time, because more schemas may be compiled until
-  // then.
+  // The places are determined only when a value is explained for the first time, because more schemas may have been
+  // compiled by then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
 
@@ -50,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // The last errors of each validator are removed, because they contain parts of the value.
+    // Each validator's last errors are removed, because they contain parts of the value.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -85,8 +85,7 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits of an explanation. The compiled code reads the limits every time it runs, so that the schemas are compiled
- * only once.
+ * The limits on an explanation. The compiled code reads them every time it runs, so the schemas are compiled only once.
  */
 interface ExplainLimits {
   /** The maximum number of elements that are checked in each array. */
@@ -106,9 +105,9 @@ const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own keywords when a value is explained. They accept the same values as the
- * originals. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the
- * errors of the intended alternative.
+ * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values as the originals,
+ * but their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the errors
+ * of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -230,8 +229,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the alternative that a value was intended to match. This is the alternative that has the same
- * type and the fewest missing required fields. Returns undefined if it cannot be determined.
+ * Returns the errors of the alternative that a value was intended to match: the one with the same type and the fewest
+ * missing required fields. Returns undefined if it cannot be determined.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches

@@ -15,8 +15,8 @@ export interface UnknownField {
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members that are examined. The limit is needed because a sender can invent any number
- * of names.
+ * The maximum number of unknown members that are examined. There must be a limit, because a sender can invent any
+ * number of names.
  */
 const MAX_EXAMINED = 5000;
 
@@ -27,7 +27,7 @@ const NONE: readonly UnknownField[] = [];
  * field occurs in many items of a list, only the first occurrence is reported. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown fields. This check is faster, because it does not record paths.
+  // Nearly all responses have no unknown fields, so this faster check comes first. It does not record paths.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);

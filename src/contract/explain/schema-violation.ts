@@ -65,8 +65,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A violation in a projected response counts as the same violation as in the full response, so both have the same
-  // schema path.
+  // A violation in a projected response is the same as in the full response, so both have the same schema path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -127,16 +126,14 @@ function sentence({ keyword, limit }: SchemaError): string {
   }
 }
 
-/**
- * Describes the value at a place in a message without revealing personal data. Returns undefined if there is no value.
- */
+/** Describes a value in a message without revealing personal data, or returns undefined if there is no value. */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
 
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of personal fields. The values of these
- * fields, and all values inside them, are described only by their size.
+ * Creates a function that describes values. `personal` contains the names of personal fields, whose values, and all
+ * values inside them, are described only by their size.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
@@ -155,8 +152,8 @@ interface Causes {
 }
 
 /**
- * Reduces the errors to one for each cause. If a value has the wrong type, only this error is reported, even if several
- * parts of the contract describe the value. An object with a different shape gets one error instead of one error for each
+ * Reduces the errors to one per cause. If a value has the wrong type, only this error is reported, even if several
+ * parts of the contract describe the value. An object with a different shape gets one error rather than one for each
  * field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
@@ -200,10 +197,10 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   return false;
 }
 
-/** Errors of these keywords show that an object lacks a field, or that it is of another kind than the contract states. */
+/** Errors for these keywords show that an object lacks a field, or is of a different kind than the contract states. */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** An object with fewer documented fields than this is too small to conclude anything from the absence of most of them. */
+/** With fewer documented fields than this, an object is too small for the absence of most of them to mean anything. */
 const ENOUGH_FIELDS = 8;
 
 /**
@@ -227,7 +224,7 @@ function hasKnown(shape: FieldShape, value: unknown, at: string): boolean {
   return typeof found === 'object' && found !== null && Object.keys(found).some((name) => names?.has(name) === true);
 }
 
-/** Returns the innermost of some objects that contains the value at a JSON pointer. */
+/** Returns the innermost of the given objects that contains the value at a JSON pointer. */
 function ancestorIn(objects: ReadonlySet<string>, at: string): string | undefined {
   for (let above = at; above !== '';) {
     above = parentOf(above);

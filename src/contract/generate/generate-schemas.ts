@@ -113,7 +113,7 @@ export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-patter
 
 /** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // `false` is written as an object, because an Ajv error can be traced back to an object, but not to a bare `false`.
+  // `false` is written as an object, because an Ajv error can be traced back to an object but not to a bare `false`.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
@@ -141,8 +141,8 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 }
 
 /**
- * Returns the schema of a response that contains only selected fields. The envelope stays the same, and no field inside
- * an item is required or expected.
+ * Returns the schema for a response that contains only selected fields. The envelope stays the same, and no field
+ * inside an item is required or expected.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;

@@ -12,8 +12,8 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
   const place = placeOfSchema(document, file);
   return {
     source: CONTRACT_SOURCE,
-    // The places in a resource's schema are the same as in the document. The schema of an operation is assembled from
-    // several places, so only the operation is named.
+    // A resource's schema has the same places as the document. An operation's schema is assembled from several places,
+    // so only the operation is named.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };

@@ -22,7 +22,7 @@ export function compareSchemas(folder: string, generated: ReadonlyMap<string, st
   return {
     missing: names.filter((name) => !onDisk.has(name)),
     stale: names.filter((name) => onDisk.has(name) && onDisk.get(name) !== generated.get(name)),
-    // Other files are ignored, because the folder can be the user's own.
+    // Other files are ignored, because the folder may be the user's own.
     superfluous: [...onDisk.keys()]
       .filter((name) => !generated.has(name) && onDisk.get(name)?.includes(`"$comment": "${GENERATED}`))
       .toSorted(),

@@ -115,7 +115,7 @@ interface MergeNotes {
 /**
  * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
  * appended to arrays, and other values are replaced. An object or array is never replaced by another kind of value,
- * because this is usually a mistake. A separate action can remove the object or array first.
+ * because this is usually a mistake. To replace one on purpose, a separate action can remove it first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -131,7 +131,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. The update would not change anything, so it is probably a mistake.
+      // In YAML, a key without a value means null. Such an update would change nothing, so it is probably a mistake.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,

@@ -20,7 +20,7 @@ interface Overlaid {
  */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // The copy is made through JSON. A YAML alias creates a shared object, and changing this object would change every
+  // The copy is made through JSON, because a YAML alias creates a shared object, and changing it would change every
   // place that uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };

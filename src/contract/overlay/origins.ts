@@ -15,8 +15,8 @@ export interface Origins {
   /** Returns the origin of the value at a JSON pointer. Returns undefined if no overlay wrote the value. */
   of(document: unknown, pointer: string): Origin | undefined;
   /**
-   * Returns the origin of the change that is closest to a JSON pointer, either inside or around its value. If there is
-   * no such change, the origin of the last removal is returned.
+   * Returns the origin of the change closest to a JSON pointer, either inside or around its value. If there is no such
+   * change, returns the origin of the last removal.
    */
   near(document: unknown, pointer: string): Origin | undefined;
 }

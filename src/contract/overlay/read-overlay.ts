@@ -35,7 +35,7 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // JSON is also valid YAML, but a YAML parser takes a hundred times as long to parse it.
+    // JSON is also valid YAML, but a YAML parser takes a hundred times as long to read it.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
     // A flow mapping in YAML also starts with a brace.
@@ -146,7 +146,7 @@ function targetFaults(target: unknown, at: readonly (string | number)[]): Omit<F
   }
 }
 
-/** Finds members that would change a prototype, and values that are too deeply nested. */
+/** Finds members that would change a prototype, and values that are nested too deeply. */
 function contentFaults(value: unknown, at: readonly (string | number)[], depth = 0): Omit<Fault, 'source'>[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth > MAX_DEPTH) return [fault(at, `is nested more than ${MAX_DEPTH} levels deep`)];

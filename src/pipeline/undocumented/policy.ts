@@ -81,7 +81,7 @@ export function undocumentedVerdict(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
-  // For the methods of disabled operations, the path counts as undocumented (rules, 10).
+  // For the methods of disabled operations, the path is treated as undocumented (rules, 10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
   const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod);
   return isDisabled ? { ...verdict, isDisabled } : verdict;
