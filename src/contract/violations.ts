@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation for a response. It is used for violations that were not found with a schema. */
+/** Creates a response violation that was found without a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,

@@ -10,7 +10,7 @@ export interface ErrorDetail {
   readonly suggestion?: string;
   /** The missing permission, group or flag. */
   readonly permission?: string;
-  /** The row in an uploaded CSV file. The header is row 1. */
+  /** The row in an uploaded CSV file, where row 1 is the header. */
   readonly row?: number;
 }
 

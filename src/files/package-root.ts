@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * The folder of this package that contains `config/` and `schemas/`. It is the same for the sources and for the release
- * build.
- */
+/** This package's folder, which contains `config/` and `schemas/`, both for the sources and for the release build. */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
 /** Returns the version of this package from its `package.json`. */

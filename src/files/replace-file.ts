@@ -20,7 +20,7 @@ export async function replaceFile(file: string, text: string, mode: number, isWa
   }
 }
 
-/** Replaces the contents of a file like `replaceFile`, but synchronously. It is used when the process ends. */
+/** Replaces the contents of a file like `replaceFile`, but synchronously, for use when the process ends. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));

@@ -5,7 +5,7 @@ import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
-  /** The audience of the caller's principal. It is never a raw credential. */
+  /** The audience of the caller's principal, never a raw credential. */
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;

@@ -134,8 +134,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Returns the token and the address of a request. The token is sent either as `Bearer TOKEN`, or, as browsers do, as
- * the password of `Basic` with any name.
+ * Returns a request's token and address. The token is sent either as `Bearer TOKEN` or, as browsers do, as the password
+ * of `Basic` with any name.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;

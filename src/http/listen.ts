@@ -12,7 +12,7 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly headersTimeoutSeconds: number;
 }
 
-/** A server with its open connections. It is not listening yet. */
+/** A server with its open connections, not listening yet. */
 export interface ListenerServer {
   readonly server: Server;
   readonly connections: ReadonlySet<Connection>;
@@ -40,7 +40,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server of an application. The server is not listening yet. */
+/** Creates the server for an application, without listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const server = createServer({
     keepAlive: true,

@@ -65,8 +65,8 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). It is empty if the
-// target has no host.
+// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2), or is empty if the
+// target has none.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Returns the reason to refuse a request head that Node's parser has accepted, or undefined if the head is valid. */

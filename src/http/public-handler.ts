@@ -15,8 +15,8 @@ export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, Re
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /**
-   * Checks the head of a request and returns the reason to refuse it, if any. It is not set if the gateway's own
-   * listener has already checked the head.
+   * Checks a request's head and returns the reason to refuse it, if any. Not set if the gateway's own listener has
+   * already done so.
    */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
@@ -157,7 +157,7 @@ export function clientGone(response: ServerResponse): Cancellation {
  * shadow contract.
  */
 export interface TraceObserver {
-  /** The observer's name. It is logged if the observer fails. */
+  /** The observer's name, which is logged if the observer fails. */
   readonly name: string;
   readonly record: (trace: Trace) => void;
 }

@@ -50,7 +50,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt counts as use, so a network that continues to guess is not removed.
+      // A refused attempt also marks the network as used, so one that continues to guess is not removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);

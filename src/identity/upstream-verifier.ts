@@ -41,7 +41,7 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
     } catch (error) {
-      // If the timeout has expired, the upstream was too slow, regardless of the error.
+      // If the timeout has expired, the upstream was too slow, whatever the error says.
       return unavailable(signal.aborted ? new UpstreamFailure('deadline', { cause: error }) : error);
     }
   }
@@ -90,7 +90,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
-    // The name is also random. Otherwise, failed attempts could lock a real account.
+    // The name is also random, because failed attempts could otherwise lock a real account.
     const verification = await sendProbe(toAuthorization(randomText(), randomText()));
     const decided = verification.kind === 'valid' || verification.kind === 'invalid';
     if (decided) {

@@ -108,7 +108,7 @@ interface LatestCredential {
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Stores the names of verified credentials and when they expire. The keys are keyed hashes. */
+/** Stores the names in verified credentials and when they expire, by keyed hash. */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
   /** Returns the name in a credential if it is fresh, otherwise undefined. */

@@ -28,7 +28,7 @@ export interface Ladder {
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the rows of the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
+  /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /** Undoes the step of a check. Returns false if there is no step or if the step differs from `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
@@ -119,7 +119,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // Responses that were checked before the level was lowered do not count at the current level.
+      // Responses that were checked before the level was lowered say nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;

@@ -65,7 +65,7 @@ interface NextStepFacts {
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // Refusals that were made while the check was enforced count as well.
+  // Refusals made while the check was enforced are included.
   const failed = reported + refused;
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };

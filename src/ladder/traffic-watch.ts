@@ -17,7 +17,7 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket. All other callers count as one. */
+/** The maximum number of distinct callers in one bucket. All others are treated as one caller. */
 const MAX_CALLERS = 64;
 
 /**

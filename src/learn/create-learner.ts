@@ -12,7 +12,7 @@ import { compilePathTemplate } from '../privacy/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses. It is fast enough to be used while requests are handled. */
+/** Samples responses, fast enough to be used while requests are handled. */
 export interface Learner {
   /**
    * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are sampled, and

@@ -42,7 +42,7 @@ export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] 
   );
 }
 
-/** Returns a list with the site of a member in a schema. The list is empty if the schema does not name the member. */
+/** Returns a list with the site of a member in a schema, or an empty list if the schema does not name the member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;

@@ -30,7 +30,7 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** The data recorded since the last batch. It is plain data, so it can be sent to another thread. */
+/** The data recorded since the last batch, in plain form so that it can be sent to another thread. */
 export interface LedgerBatch {
   /** Epoch milliseconds. */
   readonly writtenAt: number;

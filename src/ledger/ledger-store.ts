@@ -20,7 +20,7 @@ export interface StoreLimits {
 
 /** The storage of a ledger. */
 export interface LedgerStore {
-  /** Stores a batch completely or not at all. The promise is rejected if nothing was stored. */
+  /** Stores a batch completely or not at all. If nothing was stored, the promise is rejected. */
   write(batch: LedgerBatch): Promise<StoreState>;
   /** Returns the stored data that matches the query. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
@@ -32,7 +32,7 @@ export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */
   readonly fingerprints: readonly string[];
-  /** The key for hashing callers. It is part of the store, so that caller counts continue after a restart. */
+  /** The key for hashing callers. It is stored so that caller counts continue after a restart. */
   readonly callerKey: string;
 }
 

@@ -21,7 +21,7 @@ export function markDistinct(bitmap: Uint8Array, places: Iterable<number>): void
 export function estimateDistinct(bitmap: Uint8Array): number {
   let marked = 0;
   for (let byte of bitmap) for (; byte !== 0; byte &= byte - 1) marked += 1;
-  // A full bitmap is treated as if one bit were clear. Otherwise, the estimate would be infinite.
+  // A full bitmap is treated as if one bit were clear, because the estimate would otherwise be infinite.
   const clear = Math.max(1, BITS - marked);
   return Math.round(BITS * Math.log(BITS / clear));
 }

@@ -20,7 +20,7 @@ interface BodySource {
 // The source of bodies that are already complete in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// The maximum number of bytes that may be waiting for the reader. The source is paused when there are more.
+// How many bytes may be waiting for the reader. Beyond this limit, the source is paused.
 const MAX_WAITING = 65_536;
 
 /**

@@ -90,7 +90,7 @@ export interface Trace {
   redacted?: readonly string[] | undefined;
   /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;
-  /** The cause of an internal error or of a failed check. It is used only in the log. */
+  /** The cause of an internal error or a failed check, used only in the log. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];

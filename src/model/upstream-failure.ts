@@ -95,7 +95,7 @@ function factsOf(
 const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if it has the form of a constant. It is then safe to log. */
+/** Returns an error's code if it has the form of a constant and is therefore safe to log. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;

@@ -11,7 +11,7 @@ interface LearnedList {
   readonly totalCount: unknown;
 }
 
-/** Page counts that were learned from responses. The keys are cache keys without `page` (rules, 5). */
+/** Page counts that were learned from responses, by cache key without `page` (rules, 5). */
 export interface PageCounts {
   /** Returns the learned count, unless it is too old or one of its tags has been dropped. */
   learned(key: string): number | undefined;

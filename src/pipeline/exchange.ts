@@ -12,7 +12,7 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /**
-   * Returns the cancellation that is triggered when the client disconnects. It is created on the first call. Undefined
+   * Returns the cancellation that is triggered when the client disconnects, creating it on the first call. Undefined
    * for work that several callers share.
    */
   readonly clientGone?: (() => Cancellation) | undefined;
@@ -24,9 +24,9 @@ export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
-  /** Returns the decoded parameters. They are decoded on demand, because cache hits do not need them. */
+  /** Returns the parameters, which are decoded on demand because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page. It is meaningless for operations without pages. */
+  /** The requested page, which is meaningless for operations without pages. */
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to its base path. */
   readonly target: string;

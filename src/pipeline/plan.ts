@@ -13,7 +13,7 @@ export interface Plan extends PlannedOperation {
   readonly handle: Handler;
 }
 
-/** Composes the stages that apply to an operation into one handler. This is done once, at startup. */
+/** Composes the stages that apply to an operation into one handler, once at startup. */
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
   const stages = planners.flatMap((planner) => {
     const stage = planner.plan(planned);

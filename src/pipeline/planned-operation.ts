@@ -6,7 +6,7 @@ import type { Operation } from '../model/operation.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration. They are only displayed. */
+  /** Descriptions of the levels that differ from the configuration, for display only. */
   readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */

@@ -12,7 +12,7 @@ export interface ResponseFacts {
 /** The reply that a handler returns. The edge writes it to a connection. */
 export interface Reply {
   readonly status: number;
-  /** The upstream's reason phrase, if it is forwarded. Otherwise, the standard reason phrase is used. */
+  /** The upstream's reason phrase, if it is forwarded. If undefined, the standard phrase is used. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | StreamedBody;

@@ -23,7 +23,7 @@ export interface ShadowContract {
     look: DecodedResponse,
     json: unknown,
   ): void;
-  /** Records that a request is finished. It is compared later, when the process is less busy. */
+  /** Records a finished request, which is compared later, when the process is less busy. */
   requestFinished(trace: Trace): void;
   /** Returns the number of requests that were not compared because too many were waiting. */
   dropped(): number;
@@ -31,7 +31,7 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences that were found in one request. They are recorded in a separate background trace. */
+  /** Records the differences that were found in one request, in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function after urgent work is done. */
   readonly later: (work: () => void) => void;

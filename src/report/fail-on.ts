@@ -32,7 +32,7 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   };
 }
 
-/** Returns one message for each rule that a report violates. The list is empty if the report passes. */
+/** Returns one message for each rule that a report violates, or an empty list if the report passes. */
 export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {

@@ -36,7 +36,7 @@ interface Reader {
   readonly peek: () => string;
   /** Consumes one character. Throws at the end and for characters outside ASCII. */
   readonly next: () => string;
-  /** If the given text comes next, consumes it and returns true. Otherwise, returns false. */
+  /** Consumes the given text and returns true if it comes next, and otherwise returns false. */
   readonly take: (text: string) => boolean;
 }
 

@@ -41,11 +41,11 @@ export const NODE_LEVEL = 56;
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
-/** A table contains the documented members of an object. They are looked up by a hash of their name. */
+/** A table contains the documented members of an object, which are looked up by a hash of their name. */
 /** The sum of `KEY_REQUIRED` of all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
-/** The member that came first in the last scanned object. It is expected to come first again. */
+/** The member that came first in the last scanned object, and is expected to come first again. */
 export const TABLE_FIRST = 8;
 /** The number of hash buckets minus one; the buckets follow. A bucket contains the address of its first member. */
 export const TABLE_MASK = 12;

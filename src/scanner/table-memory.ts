@@ -13,7 +13,7 @@ export interface ModuleMemory {
 export interface TableMemory {
   /** Allocates `size` zeroed bytes and returns their address, which is a multiple of 16. */
   readonly allocate: (size: number) => number;
-  /** Returns a view of the whole memory. The view is valid until the next allocation. */
+  /** Returns a view of the whole memory, valid until the next allocation. */
   readonly view: () => DataView;
   /** Copies bytes to an address. */
   readonly write: (address: number, bytes: Uint8Array) => void;

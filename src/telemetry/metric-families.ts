@@ -209,7 +209,7 @@ export const FAILURE_KINDS: readonly string[] = [
 /** The status classes. `aborted` stands for status 0, which means that the client received no response. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted', 'other'] as const;
 
-/** Returns the class of a status; undefined counts as `aborted`. */
+/** Returns the class of a status, which is `aborted` if it is undefined. */
 export function statusClass(status: number | undefined): (typeof STATUS_CLASSES)[number] {
   if (status === undefined || status === 0) return 'aborted';
   if (status >= 200 && status < 300) return '2xx';

@@ -86,8 +86,8 @@ const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
 let shared: Registry | undefined;
 
 /**
- * Returns the metrics of the process: CPU, memory, event loop and garbage collector. They are created only once because
- * their observers cannot be removed.
+ * Returns the process metrics: CPU, memory, event loop and garbage collector. They are created only once, because their
+ * observers cannot be removed.
  */
 function processMetrics(): Registry {
   if (shared === undefined) {

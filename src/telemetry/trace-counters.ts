@@ -130,7 +130,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
       for (const name of missingFrom(trace)) missing.inc(name);
     }
     if (failed(trace.pageBounds)) pageBounds.inc(operation);
-    // A verification that is still pending does not count as a failure.
+    // A verification that is still pending is not a failure.
     if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
       authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);

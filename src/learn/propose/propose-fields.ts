@@ -116,7 +116,7 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   });
 }
 
-/** Returns `GET /services/v2/question.json` for the response of one operation. Otherwise, returns the readable path. */
+/** Returns `GET /services/v2/question.json` for one operation's response, and the readable path for others. */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
   return address === undefined ? placeName(path) : `${method.toUpperCase()} ${address}`;

@@ -55,7 +55,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word describes the item that contains the array, regardless of the order of the words.
+      // A word describes the item that contains the array, whatever the order of the words.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });

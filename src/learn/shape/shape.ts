@@ -2,7 +2,7 @@ import type { TextForm } from './text-form.ts';
 
 /** The occurrences of one member of objects. */
 export interface FieldShape {
-  /** The number of complete objects with the member. Responses whose fields the caller selected do not count. */
+  /** The number of complete objects with the member. Responses whose fields the caller selected are ignored. */
   present: number;
   /** True if an object that was counted with the member was later returned without it. */
   optional: boolean;
@@ -51,7 +51,7 @@ export interface ObjectCounts {
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names for a record. The objects are then maps, whose keys are data. */
+  /** True if there were too many names for a record, so that the objects are maps whose keys are data. */
   map: boolean;
 }
 

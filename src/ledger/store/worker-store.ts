@@ -9,7 +9,7 @@ import type { FileLimits } from './sqlite-file.ts';
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
-  /** The key for hashing callers. It is stored in newly created tables. */
+  /** The key for hashing callers, stored in newly created tables. */
   readonly callerKey?: string;
 }
 
@@ -30,7 +30,7 @@ export type WorkerResponse =
 // The worker is next to this file and has the same ending: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** The limits of the thread's heap in MB. They are low because the thread runs permanently. */
+/** The limits on the thread's heap in MB. They are low because the thread runs permanently. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {

@@ -68,7 +68,7 @@ async function judgedBy(
   return reply;
 }
 
-/** Descriptions of missing requirements that are not permissions. They are sent to the caller. */
+/** Descriptions of missing requirements other than permissions, which are sent to the caller. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
@@ -81,8 +81,8 @@ interface Refused {
 }
 
 /**
- * Returns the refusal of a caller. The status is 403 for a verified caller, 401 if a credential could help, and 429 or
- * 503 if the credential could not be verified (rules, 2).
+ * Returns the error that refuses a caller: 403 for a verified caller, 401 if a credential could help, and 429 or 503 if
+ * the credential could not be verified (rules, 2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,

@@ -43,7 +43,7 @@ export interface ForwardServices {
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
-/** Sends the request upstream and returns the response. This is the last stage of every plan. */
+/** Sends the request upstream and returns the response. Every plan ends with this stage. */
 export function forward(services: ForwardServices): StagePlanner {
   return {
     name: 'forward',

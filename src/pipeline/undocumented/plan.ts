@@ -45,7 +45,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly purge: (tags: readonly string[] | undefined) => void;
 }
 
-/** Compiles the plan for undocumented paths from the stages that apply. This is done once, at startup. */
+/** Compiles the plan for undocumented paths from the stages that apply, once at startup. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
   const { transparent, checks, allow, access, purge } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;

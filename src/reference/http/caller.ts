@@ -151,7 +151,7 @@ function loadCaller(sql: Sql, user: UserRow): Caller {
 }
 
 /**
- * Returns the hash of a demo password, salted with the user's id. It is deliberately fast, because these passwords are
+ * Returns the hash of a demo password, salted with the user's id. It is fast on purpose, because these passwords are
  * public.
  */
 export function passwordHash(userId: number, password: string): string {

@@ -31,7 +31,7 @@ function parseBody(bytes: unknown): unknown {
   }
 }
 
-/** Converts an Express request with a raw body to a LegacyRequest. The body is parsed when an operation reads it. */
+/** Converts an Express request with a raw body to a LegacyRequest, whose body is parsed when an operation reads it. */
 export function readRequest(request: Request, caller: Caller): LegacyRequest {
   const mark = request.url.indexOf('?');
   return {

@@ -32,7 +32,7 @@ function includes(projection: Projection, field: string): boolean {
 }
 
 function isPlain(value: unknown): value is Json {
-  // A raw JSON number is also an object, but has no prototype. It is a leaf.
+  // A raw JSON number is also an object but has no prototype, so it is treated as a leaf.
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 

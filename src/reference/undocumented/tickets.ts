@@ -17,7 +17,7 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
-/** Looks up the issue id that the attachment copy requires. The nodes are distributed over the tracker's issues. */
+/** Looks up the issue id that the attachment copy requires. Nodes are spread over the tracker's issues. */
 export const ticketRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
