@@ -1,14 +1,15 @@
 import { closestName } from '../lib/closest-name.ts';
 import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
-import { findingsOf, isNew, type Report } from './report.ts';
+import { findingsOf, isFailure, isNew, type Report } from './report.ts';
 import { countWords } from './report-words.ts';
 
-/** A condition under which a report fails a pipeline. */
+/** A condition under which a report fails a pipeline. Only a rule with categories can match advisories. */
 export type FailRule =
+  /** Fails on any violation that is neither accepted nor an advisory. */
   | { readonly kind: 'new' }
-  /** Fails on any violation of these categories that is not accepted. */
+  /** Fails on any violation of these categories that is not accepted, even on an advisory. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
-  /** Fails if at least this many distinct violations are not accepted; 0 has the same effect as 1. */
+  /** Fails if at least this many distinct violations are neither accepted nor advisories; 0 has the same effect as 1. */
   | { readonly kind: 'count'; readonly least: number };
 
 /** Parses a value of `--fail-on`; returns a message if it is invalid. */
@@ -39,7 +40,7 @@ export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRul
     const hits =
       rule.kind === 'categories'
         ? unaccepted.filter(({ entry }) => rule.categories.includes(entry.category))
-        : unaccepted;
+        : unaccepted.filter(isFailure);
     const least = rule.kind === 'count' ? Math.max(1, rule.least) : 1;
     return hits.length < least ? [] : [`${countWords(hits.length, 'distinct violation')} ${wordsOf(rule)}`];
   });

@@ -10,9 +10,12 @@ import {
 import { escapeMarkup } from './plain-text.ts';
 import type { RenderComparison, RenderReport } from './render-options.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, timeWords } from './report-words.ts';
-import { type Finding, findingsOf, isNew, type Report } from './report.ts';
+import { type Finding, findingsOf, isFailure, isNew, type Report } from './report.ts';
 
-/** Renders a report as JUnit XML: new violations are failures, accepted ones are skipped with their reason. */
+/**
+ * Renders a report as JUnit XML. New violations are failures. Accepted violations are skipped with their reason, and
+ * advisories are skipped with their details.
+ */
 export const renderJunit: RenderReport = (report) => {
   const suites = [...failingSuites(report), ...passingSuites(report)];
   const all = suites.length === 0 ? [noTraffic(report)] : suites;
@@ -28,18 +31,19 @@ function failingSuites(report: Report): JunitSuite[] {
   return [...suites].map(([name, findings]) => ({
     name,
     cases: findings.map(junitCase),
-    failures: findings.filter(isNew).length,
-    skipped: findings.filter((finding) => !isNew(finding)).length,
+    failures: findings.filter(isFailure).length,
+    skipped: findings.filter((finding) => !isFailure(finding)).length,
   }));
 }
 
-/** Renders a violation as a test case: skipped with the reason if it is accepted, otherwise failed. */
-function junitCase({ entry, baselineState, accepted, share, place }: Finding): string {
+/** Renders a violation as a test case. It is skipped if it is accepted or an advisory, and otherwise failed. */
+function junitCase(finding: Finding): string {
+  const { entry, baselineState, accepted, share, place } = finding;
   const head = junitHead(
     `${operationName(entry.operation)}.${entry.category}`,
     `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`,
   );
-  if (baselineState === 'accepted')
+  if (!isNew(finding))
     return `    ${head}<skipped message="${escapeMarkup(acceptedWords(accepted))}"/></testcase>`;
   const lines = [
     `${CATEGORY_WORDS[entry.category]}: ${entry.message}`,
@@ -50,9 +54,13 @@ function junitCase({ entry, baselineState, accepted, share, place }: Finding): s
     ...entry.samples.map(({ requestId, found }) => `request ${requestId}${found === undefined ? '' : `: ${found}`}`),
     `details: portico report ${entry.fingerprint}`,
   ];
+  const message = escapeMarkup(entry.message);
+  const text = lines.map(escapeMarkup).join('\n');
   return [
     `    ${head}`,
-    `      <failure message="${escapeMarkup(entry.message)}" type="${escapeMarkup(entry.category)}">${lines.map(escapeMarkup).join('\n')}</failure>`,
+    ...(isFailure(finding)
+      ? [`      <failure message="${message}" type="${escapeMarkup(entry.category)}">${text}</failure>`]
+      : [`      <skipped message="advisory: ${message}"/>`, `      <system-out>${text}</system-out>`]),
     '    </testcase>',
   ].join('\n');
 }
@@ -86,15 +94,18 @@ function noTraffic(report: Report): JunitSuite {
   };
 }
 
-/** Renders a comparison as JUnit XML: new violations on the second side fail unless accepted; all others pass. */
+/**
+ * Renders a comparison as JUnit XML. New violations on the second side fail, but are skipped if they are accepted or
+ * advisories. All others pass.
+ */
 export const renderComparedJunit: RenderComparison = (comparison) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {
     const added = change === 'new' ? findings : [];
     return {
       name: CHANGE_WORDS[change],
       cases: findings.map((one) => (change === 'new' ? junitCase(one.finding) : passedCase(one))),
-      failures: added.filter(({ finding }) => isNew(finding)).length,
-      skipped: added.filter(({ finding }) => !isNew(finding)).length,
+      failures: added.filter(({ finding }) => isFailure(finding)).length,
+      skipped: added.filter(({ finding }) => !isFailure(finding)).length,
     };
   });
   const nothing = {

@@ -1,7 +1,7 @@
 import { endOfDay } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
-import { severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
+import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /** The state of a violation in the baseline. `expired`, after the last day of the acceptance, is treated as new. */
 type BaselineState = 'new' | 'accepted' | 'expired';
@@ -74,6 +74,10 @@ export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding
 
 /** Returns true if the baseline does not accept a violation. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
+
+/** Returns true if a violation is a failure in a pipeline: it is neither accepted nor an advisory. */
+export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): boolean =>
+  isNew(finding) && !isAdvisory(finding.entry);
 
 /** The input of a report in addition to the snapshot. */
 interface ReportInput {

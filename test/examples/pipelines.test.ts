@@ -199,6 +199,12 @@ describe.each([
     });
   });
 
+  it('passes if the only new violation is an advisory', { timeout: 60_000 }, async () => {
+    const { code, violations } = await runPipeline(pipeline, { faults: '--fault missing-field:slug@6' });
+    expect(violations).toMatchObject([{ operation: 'listQuestions', category: 'advisory', at: '/list/*/slug' }]);
+    expect(code).toBe(0);
+  });
+
   it('fails on a new violation, and passes once the baseline accepts it', { timeout: 60_000 }, async () => {
     const failed = await runPipeline(pipeline, { faults: FAULT });
     expect(failed.code).toBe(1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UNDOCUMENTED_FIELD } from '../../src/model/violation.ts';
 import { failures, type FailRule, parseFailRule } from '../../src/report/fail-on.ts';
 import { acceptedWith, entryWith, reportOf, snapshotWith } from './report-fixtures.ts';
 
@@ -43,6 +44,17 @@ describe('the rules of --fail-on', () => {
     expect([failing('count=2'), failing('count=3')].map(({ length }) => length)).toEqual([1, 0]);
     expect(failing('count=2', ['a'])).toEqual([]);
     expect([failing('count=0'), failing('count=0', ['a', 'b'])].map(({ length }) => length)).toEqual([1, 0]);
+  });
+
+  it('advisories fail only a rule that names their category', () => {
+    const report = reportOf(
+      snapshotWith([
+        entryWith({ fingerprint: 'a', category: 'advisory', keyword: 'x-expected' }),
+        entryWith({ fingerprint: 'b', category: 'undocumented', keyword: UNDOCUMENTED_FIELD }),
+      ]),
+    );
+    expect(['new', 'count=1', 'missing'].flatMap((text) => failures(report, [rule(text)]))).toEqual([]);
+    expect(['advisory', 'undocumented'].flatMap((text) => failures(report, [rule(text)]))).toHaveLength(2);
   });
 
   it('no rule fails for differences under the shadow contract', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detailLines } from '../../src/report/detail-lines.ts';
 import { REPORT_FORMATS } from '../../src/report/formats.ts';
+import { UNDOCUMENTED_FIELD } from '../../src/model/violation.ts';
 import { findingsOf } from '../../src/report/report.ts';
 import { renderTable, shortLines } from '../../src/report/table-report.ts';
 import { parseBaseline } from '../../src/ledger/baseline-file.ts';
@@ -101,6 +102,29 @@ describe('Markdown', () => {
       ),
     );
     expect(accepted.match(/<details>/g)?.length).toBe(accepted.match(/<\/details>/g)?.length);
+  });
+});
+
+describe('JUnit XML', () => {
+  it('reports new violations as failures, and skips advisories with their details', () => {
+    const text = rendered(
+      'junit',
+      reportOf(
+        snapshotWith([
+          entryWith({ fingerprint: '00000000000000a1' }),
+          entryWith({ fingerprint: '00000000000000a2', category: 'advisory', keyword: 'x-expected' }),
+          entryWith({ fingerprint: '00000000000000a3', category: 'undocumented', keyword: UNDOCUMENTED_FIELD }),
+        ]),
+      ),
+    );
+    expect(text).toContain('<testsuites name="portico" tests="3" failures="1" errors="0" skipped="2"');
+    const cases = text.split('<testcase ').slice(1);
+    const resultOf = (fingerprint: string) => cases.find((one) => one.includes(`[${fingerprint}]`)) ?? '';
+    expect(resultOf('00000000000000a1')).toContain('<failure ');
+    for (const fingerprint of ['00000000000000a2', '00000000000000a3']) {
+      expect(resultOf(fingerprint)).toMatch(/<skipped message="advisory: .*<system-out>[^<]*details: portico report/s);
+      expect(resultOf(fingerprint)).not.toContain('<failure');
+    }
   });
 });
 

@@ -33,6 +33,13 @@ describe('a comparison as JUnit XML', () => {
     expect(xml).toMatch(/a000000000000000\]" time="0"><system-out>More frequent: 10 % → 20 %<\/system-out>/);
   });
 
+  it('skips new advisories, with their details', () => {
+    const advisory = reportOf(snapshotWith([entryWith({ category: 'advisory', keyword: 'x-expected' })]));
+    const text = rendered('junit', compareReports(['1.0', reportOf(snapshotWith([]))], ['1.1', advisory]));
+    expect(text).toContain('<testsuite name="New" tests="1" failures="0" errors="0" skipped="1"');
+    expect(text).not.toContain('<failure');
+  });
+
   it('has correct totals', () => {
     for (const attribute of ['tests', 'failures', 'skipped']) {
       const [all, ...suites] = numbers(xml, attribute);

@@ -12,7 +12,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
     name: 'fail-on',
     value: 'RULE',
     multiple: true,
-    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match.',
+    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match, and advisories only match their category.',
   },
 ];
 
