@@ -20,7 +20,7 @@ import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
-import { explain, type ExplainRequest } from './pipeline/explain.ts';
+import { explain, type ExplainRequest, type ExplainStep } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
@@ -52,8 +52,8 @@ export interface Assembly {
   readonly planLines: readonly string[];
   /** The operations that each role and each account may use. */
   readonly permissions: PermissionMatrix;
-  /** Returns lines that explain how the gateway would handle a request. The upstream is not called. */
-  explain(request: ExplainRequest): readonly string[];
+  /** Returns steps that explain how the gateway would handle a request. The upstream is not called. */
+  explain(request: ExplainRequest): readonly ExplainStep[];
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
   /** Tests the address of the upstream. Returns a function that cancels the test. */

@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
-import { explain } from '../pipeline/explain.ts';
+import { explain, explainLine } from '../pipeline/explain.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
 import { createContractPlaces } from './contract-places.ts';
@@ -64,7 +64,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
     ladder,
     matrix: () => permissionMatrix(permissions, contract.operations),
-    explain: (request) => explain(gateway, rules, settings.mode.name, request),
+    explain: (request) => explain(gateway, rules, settings.mode.name, request).map(explainLine),
     inventory: (query) => cache.inventory(query),
     upstream: () => upstream.stats(),
     upstreamHistory: () => upstream.history(),

@@ -26,21 +26,27 @@ export interface ExplainRequest {
   readonly as?: string | undefined;
 }
 
+/** One step of an explanation: its name, such as `verdict`, and its description. */
+export interface ExplainStep {
+  readonly name: string;
+  readonly text: string;
+}
+
 /**
- * Returns printable lines that explain how a request would be handled. Real requests are handled by the same code, but
- * this function does not contact the upstream.
+ * Returns steps that explain how a request would be handled. Real requests are handled by the same code, but this
+ * function does not contact the upstream.
  */
 export function explain(
   gateway: CompiledGateway,
   rules: Parameters<typeof decideFromMemory>[0],
   mode: ModeName,
   request: ExplainRequest,
-): readonly string[] {
+): readonly ExplainStep[] {
   const arrival = arrivalOf(request);
   const principal = principalOf(request.as);
-  const lines = [line('request', `${request.method} ${request.target}`), line('caller', describePrincipal(principal))];
+  const steps = [step('request', `${request.method} ${request.target}`), step('caller', describePrincipal(principal))];
   const unsafe = unsafeTargetReason(arrival.path, arrival.query);
-  if (unsafe !== undefined) return [...lines, line('verdict', `400 unsafe_path: ${unsafe}`)];
+  if (unsafe !== undefined) return [...steps, step('verdict', `400 unsafe_path: ${unsafe}`)];
   const target = gateway.targets.resolve(arrival);
   const { plan } = target;
   const credential = credentialProblem(gateway, plan, principal);
@@ -53,14 +59,14 @@ export function explain(
           : undocumentedEntry(gateway, arrival, verdict)
         : credentialEntry({ needsCredential: false });
     return [
-      ...lines,
-      line('mode', mode),
-      line('operation', 'not in the contract'),
-      line('verdict', credential ?? describeUndocumented(verdict)),
+      ...steps,
+      step('mode', mode),
+      step('operation', 'not in the contract'),
+      step('verdict', credential ?? describeUndocumented(verdict)),
       ...allowed(entry),
     ];
   }
-  lines.push(...describePlan(plan, mode), line('credential', describeCredential(plan, principal)));
+  steps.push(...describePlan(plan, mode), step('credential', describeCredential(plan, principal)));
   const { requestId, traceparent, method } = arrival;
   const trace = createTrace({ requestId, traceparent, method, startedAt: gateway.clock() });
   let exchange: Exchange;
@@ -68,10 +74,10 @@ export function explain(
     exchange = admitted(gateway, { arrival, principal, trace }, target);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const found = trace.violations.map(({ message }) => line('parameters', message));
+    const found = trace.violations.map(({ message }) => step('parameters', message));
     const entry =
       credential === undefined ? parameterEntry(plan.operation, trace.violations) : credentialEntry(plan.operation);
-    return [...lines, ...found, line('verdict', credential ?? describeRefusal(error)), ...allowed(entry)];
+    return [...steps, ...found, step('verdict', credential ?? describeRefusal(error)), ...allowed(entry)];
   }
   const decision = decideFromMemory(rules, plan, exchange);
   const { paging, requires } = plan.operation;
@@ -94,14 +100,14 @@ export function explain(
     return pageProblem === undefined ? undefined : pageEntry(operation, { pageSize, maxPageSize: plan.maxPageSize });
   };
   return [
-    ...lines,
-    line('parameters', describeValues(values)),
-    ...trace.violations.map(({ message }) => line('reported', message)),
-    line('rule', describeRequirement(requires)),
-    line('permission', describeDecision(decision)),
-    ...(bound === undefined ? [] : [line('page bounds', describeBound(bound))]),
-    line('upstream', `${plan.operation.method} ${exchange.target}`),
-    line('cache key', key),
+    ...steps,
+    step('parameters', describeValues(values)),
+    ...trace.violations.map(({ message }) => step('reported', message)),
+    step('rule', describeRequirement(requires)),
+    step('permission', describeDecision(decision)),
+    ...(bound === undefined ? [] : [step('page bounds', describeBound(bound))]),
+    step('upstream', `${plan.operation.method} ${exchange.target}`),
+    step('cache key', key),
     line(
       'verdict',
       verdict ?? (plan.cache === undefined ? 'forwarded' : 'served from the cache if stored, otherwise forwarded'),
@@ -110,9 +116,9 @@ export function explain(
   ];
 }
 
-/** Returns the last line of the explanation of a refused request: what would let the request pass. */
-function allowed(entry: string | undefined): string[] {
-  return entry === undefined ? [] : [line('to allow it', entry)];
+/** Returns the last step of the explanation of a refused request: what would let the request pass. */
+function allowed(entry: string | undefined): ExplainStep[] {
+  return entry === undefined ? [] : [step('to allow it', entry)];
 }
 
 function arrivalOf({ method, target }: ExplainRequest): Arrival {
@@ -159,8 +165,12 @@ function describeUndocumented(verdict: UndocumentedVerdict): string {
   return `forwarded unchanged${needs}${verdict.reported ? ', reported' : ''}`;
 }
 
-/** Returns one line of an explanation: a name and its description. */
-function line(name: string, text: string): string {
+function step(name: string, text: string): ExplainStep {
+  return { name, text };
+}
+
+/** Formats one step of an explanation as a line of text. */
+export function explainLine({ name, text }: ExplainStep): string {
   return `${`${name}:`.padEnd(13)}${text}`;
 }
 
@@ -170,15 +180,15 @@ function describePrincipal({ kind, name }: Principal): string {
 }
 
 /** Describes the operation, its modes and its stages. */
-function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): string[] {
+function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): ExplainStep[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
   return [
-    line('operation', `${operation.id}${row}, ${operation.provenance}`),
-    line('mode', mode),
-    line('checks', CHECK_NAMES.map((name) => `${name} ${checks[name]}`).join(', ')),
-    ...moved.map((words) => line('ladder', words)),
-    line('errors', errors),
-    line('plan', stages.join(' → ')),
+    step('operation', `${operation.id}${row}, ${operation.provenance}`),
+    step('mode', mode),
+    step('checks', CHECK_NAMES.map((name) => `${name} ${checks[name]}`).join(', ')),
+    ...moved.map((words) => step('ladder', words)),
+    step('errors', errors),
+    step('plan', stages.join(' → ')),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import { explainLine } from '../../src/pipeline/explain.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 
@@ -25,10 +26,11 @@ function merge(into: unknown, entry: unknown): unknown {
 
 async function explained(config: Json, roles: string, [method, target, as]: readonly [string, string, string?]) {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9', config, roles });
-  const lines = gateway.gateway.explain({ method, target, as });
+  const steps = gateway.gateway.explain({ method, target, as });
   await gateway.close();
-  const verdict = lines.find((line) => line.startsWith('verdict:')) ?? '';
-  return { verdict: verdict.slice('verdict:'.length).trim(), last: lines.at(-1) ?? '' };
+  const verdict = steps.find(({ name }) => name === 'verdict')?.text ?? '';
+  const last = steps.at(-1);
+  return { verdict, last: last === undefined ? '' : explainLine(last) };
 }
 
 const PASSES = /^(?:forwarded|served)/;

@@ -19,7 +19,7 @@ interface Explained {
   readonly disabledOperations?: readonly [string, string][];
 }
 
-/** Returns the lines as a record. The texts of lines with the same name are joined. */
+/** Returns the steps as a record. The texts of steps with the same name are joined. */
 function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
   const { planned, parts, decoded, disabledOperations = [] } = given;
   const permissions = compilePermissions({
@@ -40,7 +40,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     decodeParameters: () => ({ violations: [], reported: [], ...decoded, values }),
   };
   const made = gatewayWith({ ...gateway, contract });
-  const lines = explain(
+  const steps = explain(
     made.gateway,
     {
       permissions,
@@ -51,10 +51,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     { method: 'get', target: '/services/v2/thing.json?page=1&q=x', as: 'alice', ...request },
   );
   const record: Record<string, string> = {};
-  for (const line of lines) {
-    const [, name = '', text = ''] = /^([^:]+):\s+(.*)$/.exec(line) ?? [];
-    record[name] = name in record ? `${record[name]}; ${text}` : text;
-  }
+  for (const { name, text } of steps) record[name] = name in record ? `${record[name]}; ${text}` : text;
   return { ...made, record };
 }
 

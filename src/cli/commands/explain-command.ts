@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import { closestName } from '../../lib/closest-name.ts';
+import { explainLine } from '../../pipeline/explain.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { explainJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
@@ -24,11 +25,11 @@ export const explainCommand: Command = {
     const request = { method: methodOf(method ?? ''), target: targetOf(target ?? '') };
     const json = wantsJson(line);
     const as = line.last('as');
-    const lines = await withAssembly(await settingsFrom(line, io), (assembly) =>
+    const steps = await withAssembly(await settingsFrom(line, io), (assembly) =>
       assembly.explain(as === undefined ? request : { ...request, as }),
     );
-    if (json) io.out(explainJson(as === undefined ? request : { ...request, as }, lines));
-    else lines.forEach(io.out);
+    if (json) io.out(explainJson(as === undefined ? request : { ...request, as }, steps));
+    else steps.map(explainLine).forEach(io.out);
     return EXIT.ok;
   },
 };

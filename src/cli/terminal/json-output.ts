@@ -1,6 +1,6 @@
 import type { Fault } from '../../model/fault.ts';
 import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
-import type { ExplainRequest } from '../../pipeline/explain.ts';
+import type { ExplainRequest, ExplainStep } from '../../pipeline/explain.ts';
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
 import type { WalkSummary } from '../../walk/walk-tally.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
@@ -47,12 +47,8 @@ export function permissionsJson({ subjects, rows }: PermissionMatrix): string {
   return documentOf('permissions', { operations });
 }
 
-/** Formats an explanation as JSON. Each line has the form `name: text`. */
-export function explainJson({ method, target, as }: ExplainRequest, lines: readonly string[]): string {
-  const steps = lines.map((line) => {
-    const { name = '', text = '' } = /^(?<name>[^:]*):\s*(?<text>.*)$/s.exec(line)?.groups ?? { text: line };
-    return { name: name.trim(), text };
-  });
+/** Formats an explanation as JSON. */
+export function explainJson({ method, target, as }: ExplainRequest, steps: readonly ExplainStep[]): string {
   const verdict = steps.findLast(({ name }) => name === 'verdict')?.text ?? null;
   return documentOf('explanation', { request: { method, target, as: as ?? null }, verdict, steps });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../../src/files/package-root.ts';
+import { explainLine, type ExplainStep } from '../../../src/pipeline/explain.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
@@ -23,7 +24,54 @@ async function documentOf(...argv: string[]) {
   return { code, err, document };
 }
 
+/** Returns the value at a path such as `operations.0.checks`. The empty path stands for the whole document. */
+const valueAt = (document: unknown, path: string): unknown =>
+  path === ''
+    ? document
+    : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+
+const { url: walked } = await startFakeUpstream(exampleAnswer);
+
 describe('--format json', () => {
+  // Each line is a command, a path in its document, and all members of the object at this path.
+  it.each<[command: string, path: string, members: string]>([
+    ['plan', '', 'version kind operations undocumented'],
+    ['plan', 'operations.0', 'operation method path checks errors stages moved'],
+    ['plan', 'operations.0.checks', 'authentication requests permissions pageBounds responses undocumented'],
+    ['plan', 'undocumented', 'stages'],
+    ['permissions', '', 'version kind operations'],
+    ['permissions', 'operations.0', 'operation method path access'],
+    ['permissions', 'operations.0.access.0', 'kind name access'],
+    ['explain /services/v2/question.json', '', 'version kind request verdict steps'],
+    ['explain /services/v2/question.json', 'request', 'method target as'],
+    ['explain /services/v2/question.json', 'steps.0', 'name text'],
+    ['check', '', 'version kind ok configuration operations mode warnings errors'],
+    ['check --mode stric', 'errors.0', 'source pointer message suggestion'],
+    [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],
+    [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk', 'requests ended walked notWalked'],
+    [
+      `check --against ${walked} --ledger :memory: --max-requests 5`,
+      'walk.walked.0',
+      'operation requests statuses',
+    ],
+    [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.notWalked.0', 'operation missing'],
+  ])('of %s contains at "%s" the members %s', async (command, path, members) => {
+    const { document } = await documentOf(...command.split(' '));
+    expect(Object.keys((valueAt(document, path) ?? {}) as object).toSorted()).toEqual(members.split(' ').toSorted());
+  });
+
+  it('has a schema that requires every member except a suggestion', () => {
+    const optional: string[] = [];
+    const visit = (schema: unknown): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { properties = {}, required = [] } = schema as { properties?: object; required?: unknown };
+      if (Array.isArray(required)) optional.push(...Object.keys(properties).filter((name) => !required.includes(name)));
+      Object.values(schema).forEach(visit);
+    };
+    visit(readSchema('cli.schema.json'));
+    expect(optional).toEqual(['suggestion']);
+  });
+
   it('of plan lists the stages and the levels of each operation', async () => {
     const { code, document } = await documentOf('plan');
     expect([code, document['kind']]).toEqual([0, 'plan']);
@@ -55,6 +103,13 @@ describe('--format json', () => {
     });
     const names = (document['steps'] as { name: string }[]).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['request', 'caller', 'operation', 'plan', 'verdict']));
+  });
+
+  it('of explain contains the same steps as the text', async () => {
+    const argv = ['explain', '/services/v2/question.json?page=2', '--as', 'alice'];
+    const { document } = await documentOf(...argv);
+    const { out } = await runInProcess(argv);
+    expect((document['steps'] as ExplainStep[]).map(explainLine)).toEqual(out.trimEnd().split('\n'));
   });
 
   it('of check reports success, and configuration errors with exit code 1', async () => {
