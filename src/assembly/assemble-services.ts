@@ -96,6 +96,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     checks: settings.checks,
     version: packageVersion(),
     contractVersion: start.contract.version,
+    release: settings.release,
   });
   if (metrics.foldedOperations() > 0)
     logger.warn(

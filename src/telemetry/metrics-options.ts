@@ -15,6 +15,8 @@ export interface MetricsOptions {
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
+  /** The upstream's release label (`release` in the configuration). */
+  readonly release: string;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
   /** The maximum number of series. Operations beyond it share the series `folded`. */

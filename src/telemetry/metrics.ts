@@ -193,7 +193,8 @@ function createGauges(registry: Registry, options: MetricsOptions, scrape: () =>
     CHECK_NAMES.flatMap((check) => LEVELS.map((level) => [{ check, level }, checks[check] === level] as const)),
   );
   fixed(METRICS.enforced, [[{}, CHECK_NAMES.filter((check) => checks[check] === 'enforce').length]]);
-  fixed(METRICS.build, [[{ version: options.version, contract: options.contractVersion, node: process.version }, 1]]);
+  const { version, contractVersion: contract, release } = options;
+  fixed(METRICS.build, [[{ version, contract, node: process.version, release }, 1]]);
   return {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };

@@ -13,8 +13,10 @@ export interface Panel {
   readonly fieldConfig?: {
     readonly defaults: {
       readonly unit?: string;
-      readonly mappings?: readonly unknown[];
-      readonly thresholds?: { readonly steps: readonly unknown[] };
+      readonly mappings?: readonly {
+        readonly options: Readonly<Record<string, { readonly text: string; readonly color: string }>>;
+      }[];
+      readonly thresholds?: { readonly steps: readonly { readonly color: string; readonly value: number | null }[] };
     };
   };
   readonly targets?: readonly {
@@ -28,7 +30,9 @@ export interface Panel {
 /** The dashboard, with the members that the tests read. */
 export interface Dashboard {
   readonly panels: readonly Panel[];
-  readonly annotations: { readonly list: readonly { readonly name: string; readonly expr: string }[] };
+  readonly annotations: {
+    readonly list: readonly { readonly name: string; readonly expr: string; readonly textFormat: string }[];
+  };
   readonly links: readonly { readonly url: string }[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
 }

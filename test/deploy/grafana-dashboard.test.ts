@@ -13,6 +13,7 @@ import { recordingRules } from './rule-files.ts';
 
 const dashboard = readDashboard();
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+const defaultsOf = (title: string) => panels.find((panel) => panel.title === title)?.fieldConfig?.defaults;
 
 describe('the dashboard for Grafana', () => {
   let known: KnownSeries;
@@ -79,17 +80,48 @@ describe('the dashboard for Grafana', () => {
     }
   });
 
-  it('marks states with colors and words, and values with thresholds', () => {
-    const defaultsOf = (title: string) => panels.find((panel) => panel.title === title)?.fieldConfig?.defaults;
-    for (const title of ['Ready', 'Upstream paused', 'Checks enforced', 'Enforcement per operation'])
-      expect(defaultsOf(title)?.mappings, title).toHaveLength(1);
-    const marked = ['Ready', 'Error budget left', 'Error budget burn', 'Failures', 'Event loop lag, 99th percentile'];
-    for (const title of marked) expect(defaultsOf(title)?.thresholds?.steps.length, title).toBeGreaterThan(1);
+  it.each([
+    ['Ready', '0 not ready red, 1 ready green'],
+    ['Checks enforced', '0 nothing orange'],
+    ['Upstream paused', '0 no green, 1 paused red'],
+    ['Enforcement per operation', '0 off gray, 1 report yellow, 2 enforce green'],
+  ])('shows the states of %s in words and colors: %s', (panel, states) => {
+    const mappings = defaultsOf(panel)?.mappings ?? [];
+    const shown = mappings.flatMap(({ options }) => Object.entries(options));
+    expect(shown.map(([value, { text, color }]) => `${value} ${text} ${color}`).join(', ')).toBe(states);
+  });
+
+  it.each([
+    ['Ready', 'red, green from 1'],
+    ['Checks enforced', 'orange, yellow from 1, green from 6'],
+    ['Error budget left', 'red, orange from 0, green from 0.25'],
+    ['Upstream paused', 'green, red from 1'],
+    ['Duration, 99th percentile', 'green, orange from 1, red from 5'],
+    ['Error budget burn', 'green, orange from 6, red from 14.4'],
+    ['Hit ratio', 'orange, green from 0.5'],
+    ['Failures', 'green, orange from 0.05, red from 0.5'],
+    ['Event loop lag, 99th percentile', 'green, orange from 0.1, red from 0.5'],
+  ])('marks the values of %s with thresholds: %s', (panel, thresholds) => {
+    const steps = defaultsOf(panel)?.thresholds?.steps ?? [];
+    const shown = steps.map(({ color, value }) => (value === null ? color : `${color} from ${value}`));
+    expect(shown.join(', ')).toBe(thresholds);
+  });
+
+  it('counts only violations that are not accepted', () => {
+    const queries = dashboardQueries().filter((query) => query.includes('portico_contract_violations_total'));
+    const uses = queries.flatMap((query) => promqlUse(query).metrics);
+    const counters = uses.filter(({ name }) => name === 'portico_contract_violations_total');
+    expect(counters.length).toBeGreaterThan(1);
+    const unaccepted = { label: 'accepted', value: 'false', isPattern: false };
+    for (const { matchers } of counters) expect(matchers).toContainEqual(unaccepted);
   });
 
   it('shows restarts and releases as annotations, and links to the console', () => {
     expect(dashboard.annotations.list.map(({ name }) => name)).toEqual(['Restarts', 'Releases']);
     expect(dashboard.annotations.list.flatMap(({ expr }) => strangeNames(expr, known))).toEqual([]);
+    const releases = dashboard.annotations.list.find(({ name }) => name === 'Releases');
+    expect(promqlUse(releases?.expr ?? '').labels).toContain('release');
+    expect(releases?.textFormat).toContain('{{release}}');
     expect(dashboard.links.map(({ url }) => url)).toContain('http://127.0.0.1:8081/console/');
   });
 

@@ -24,6 +24,7 @@ const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict', more: Part
     checks: MODES[mode].checks,
     version: '0.0.0',
     contractVersion: 'v2',
+    release: '4.1',
     buckets: [0.01, 1],
     ...more,
   });
@@ -41,6 +42,13 @@ const counted = async (metrics: Metrics) =>
   );
 
 describe('metrics', () => {
+  it('contain the versions and the release label of the upstream', async () => {
+    const build = (await samples(metricsOf())).find((line) => line.startsWith('portico_build_info'));
+    expect(build).toBe(
+      `portico_build_info{version="0.0.0",contract="v2",node="${process.version}",release="4.1"} 1`,
+    );
+  });
+
   it('count every fact of a trace', async () => {
     const metrics = metricsOf();
     metrics.record(

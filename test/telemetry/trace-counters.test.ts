@@ -42,6 +42,7 @@ describe('the counters of traces', () => {
       checks: MODES.strict.checks,
       version: '0.0.0',
       contractVersion: 'v2',
+      release: '4.1',
     });
     for (const trace of TRACES) counters.record(trace);
     const text = counters.text();
