@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/files/package-root.ts';
+import { readText } from '../readme/tables.ts';
 
 const read = (...path: string[]): unknown => parse(readFileSync(join(packageRoot, ...path), 'utf8'));
 
@@ -64,7 +65,12 @@ const isConfiguration = new Ajv2020({ strict: false, allErrors: true }).compile(
 });
 
 interface Example {
-  route: { receiver: string; routes: { receiver: string; matchers: string[] }[] };
+  route: {
+    receiver: string;
+    group_by: string[];
+    repeat_interval: string;
+    routes: { receiver: string; matchers: string[]; repeat_interval?: string }[];
+  };
   inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
   receivers: { name: string }[];
 }
@@ -93,5 +99,32 @@ describe('the example for Alertmanager', () => {
     const known = new Set([...alerts.map(({ alert }) => alert), ...alerts.map((rule) => rule.labels.severity)]);
     expect(values.length).toBeGreaterThan(10);
     expect(values.filter((value) => value !== 'Portico.+' && !known.has(value))).toEqual([]);
+  });
+
+  it('is described in docs/operations.md: its routes, its grouping, its inhibition rules and how to load it', () => {
+    const [, rest = ''] = readText('docs/operations.md').split('\n### Alertmanager\n');
+    const section = (rest.split(/\n##/)[0] ?? '').replaceAll(/\s+/g, ' ');
+    const { route, inhibit_rules: inhibitions, receivers } = example;
+    const hours = [route, ...route.routes].flatMap(({ repeat_interval: time }) => time?.match(/^(\d+)h$/)?.[1] ?? []);
+    const causes = inhibitions.flatMap(({ source_matchers: matchers }) => matchers.join().match(/Portico\w+/g) ?? []);
+    expect([hours.length, causes.length]).toEqual([2, 4]);
+    for (const part of [
+      'deploy/alertmanager.yaml',
+      ...receivers.map(({ name }) => `\`${name}\``),
+      ...hours.map((count) => `every ${count} hours`),
+      `the same ${route.group_by.map((label) => `\`${label}\``).join(' and ')}`,
+      ...causes.map((alert) => `\`${alert}\``),
+      'amtool check-config deploy/alertmanager.yaml',
+      'alertmanager --config.file=deploy/alertmanager.yaml',
+      '/-/reload',
+    ])
+      expect(section).toContain(part);
+  });
+
+  it('is loaded by the Alertmanager to which the example for Prometheus sends its alerts', () => {
+    expect(read('deploy', 'prometheus.yaml')).toMatchObject({
+      alerting: { alertmanagers: [{ static_configs: [{ targets: ['127.0.0.1:9093'] }] }] },
+    });
+    expect(readText('docs/operations.md')).toContain('http://127.0.0.1:9093/-/reload');
   });
 });
