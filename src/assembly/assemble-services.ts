@@ -9,9 +9,11 @@ import { packageVersion } from '../files/package-root.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
+import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
 import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isOutage } from '../model/ledger-entry.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
@@ -84,9 +86,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const cache = createPageCache(settings.cache, clock);
   const kindOf = createKindOf();
   const { baseline } = start;
-  const accepts = (fingerprint: string) => baseline?.isAccepted(fingerprint, clock()) === true;
-  const isAccepted: Services['isAccepted'] = (operation, status, violation) =>
-    baseline !== undefined && accepts(kindOf(operation, status, violation).fingerprint);
+  const accepts: IsAccepted = (entry) =>
+    baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
+  const isAccepted: Services['isAccepted'] = (operation, upstreamStatus, violation) => {
+    if (baseline === undefined) return false;
+    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
+    return accepts({ fingerprint, check: violation.check, status });
+  };
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
   const metrics = createMetrics({
     operations: start.contract.operations,

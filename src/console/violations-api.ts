@@ -202,7 +202,7 @@ export function violationRows(
   return snapshot.entries.map(({ samples: _samples, ...entry }) => {
     const all = requests.get(entry.operation) ?? 0;
     const count = release === '' ? entry.count : (entry.releases[release] ?? 0);
-    const known = accepted.get(entry.fingerprint);
+    const known = isOutage(entry) ? undefined : accepted.get(entry.fingerprint);
     return {
       ...entry,
       count,

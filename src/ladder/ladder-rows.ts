@@ -1,4 +1,5 @@
 import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
@@ -100,8 +101,8 @@ function periodWords(ms: number): string {
   return minutes >= 120 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
 }
 
-/** Returns whether the baseline accepts the violation with a fingerprint. */
-export type IsAccepted = (fingerprint: string) => boolean;
+/** Returns whether the baseline accepts a violation. */
+export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
  * Returns the results of one of an operation's checks in a snapshot, across all releases. Responses that were reported
@@ -141,7 +142,7 @@ function withAcceptance(
     (one) =>
       one.operation === operation && one.check === 'responses' && one.candidate === undefined && !isAdvisory(one),
   );
-  const unaccepted = own.filter(({ fingerprint }) => !isAccepted(fingerprint));
+  const unaccepted = own.filter((one) => !isAccepted(one));
   if (unaccepted.length === own.length) return counts;
   // A response can have several violations, so this sum is an upper limit.
   const limit = unaccepted.reduce((sum, { count: found }) => sum + found, 0);

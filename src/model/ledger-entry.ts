@@ -55,8 +55,8 @@ export interface EntryHistory {
 }
 
 /**
- * Returns true if an entry shows that the upstream failed, because there was no response or it had a 5xx status.
- * Reports and the console do not offer to accept such an entry, because that would hide the next outage.
+ * Returns true if an entry shows that the upstream failed, because there was no response or it had a 5xx status. Such
+ * an entry cannot be accepted, because that would hide the next outage. The baseline has no effect on it.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;

@@ -108,7 +108,7 @@ export function explain(
     ...(bound === undefined ? [] : [step('page bounds', describeBound(bound))]),
     step('upstream', `${plan.operation.method} ${exchange.target}`),
     step('cache key', key),
-    line(
+    step(
       'verdict',
       verdict ?? (plan.cache === undefined ? 'forwarded' : 'served from the cache if stored, otherwise forwarded'),
     ),

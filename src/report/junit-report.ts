@@ -43,8 +43,7 @@ function junitCase(finding: Finding): string {
     `${operationName(entry.operation)}.${entry.category}`,
     `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`,
   );
-  if (!isNew(finding))
-    return `    ${head}<skipped message="${escapeMarkup(acceptedWords(accepted))}"/></testcase>`;
+  if (!isNew(finding)) return `    ${head}<skipped message="${escapeMarkup(acceptedWords(accepted))}"/></testcase>`;
   const lines = [
     `${CATEGORY_WORDS[entry.category]}: ${entry.message}`,
     `${entry.count} times, ${shareWords(share)} of the requests, last ${timeWords(entry.lastSeenAt)} UTC`,

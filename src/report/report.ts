@@ -1,5 +1,5 @@
 import { endOfDay } from '../lib/clock.ts';
-import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
+import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
@@ -100,7 +100,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   const findings = snapshot.entries
     .flatMap((entry) => limitedTo(entry, scope))
     .map((entry): Finding => {
-      const known = accepted.get(entry.fingerprint);
+      const known = isOutage(entry) ? undefined : accepted.get(entry.fingerprint);
       const requests = requestsOf.get(entry.operation ?? '') ?? 0;
       return {
         entry,

@@ -106,7 +106,7 @@ describe('the example for Alertmanager', () => {
     const section = (rest.split(/\n##/)[0] ?? '').replaceAll(/\s+/g, ' ');
     const { route, inhibit_rules: inhibitions, receivers } = example;
     const hours = [route, ...route.routes].flatMap(({ repeat_interval: time }) => time?.match(/^(\d+)h$/)?.[1] ?? []);
-    const causes = inhibitions.flatMap(({ source_matchers: matchers }) => matchers.join().match(/Portico\w+/g) ?? []);
+    const causes = inhibitions.flatMap(({ source_matchers: sources }) => sources.join().match(/Portico\w+/g) ?? []);
     expect([hours.length, causes.length]).toEqual([2, 4]);
     for (const part of [
       'deploy/alertmanager.yaml',

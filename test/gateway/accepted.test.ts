@@ -1,11 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationRows } from '../../src/console/violations-api.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const TOKEN = 'a-token-for-these-tests';
@@ -17,9 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-async function gatewayWith(baseline: string): Promise<TestGateway> {
+async function gatewayWith(baseline: string, more: object = {}): Promise<TestGateway> {
   if (!existsSync(baseline)) writeFileSync(baseline, 'accepted: []\n');
-  const config = { mode: 'observe', adminToken: TOKEN, contract: { baseline }, ladder: { promote: { minAnswers: 1 } } };
+  const ladder = { promote: { minAnswers: 1 } };
+  const config = { mode: 'observe', adminToken: TOKEN, contract: { baseline }, ladder, ...more };
   return startTestGateway({ upstream: fake, config });
 }
 
@@ -74,5 +77,38 @@ describe('a failure of the upstream', () => {
     });
     const { acceptance } = JSON.parse(shown.text) as { acceptance: { reason: string } };
     expect(acceptance.reason).toContain('failure of the upstream');
+  });
+
+  it.each([
+    ['a server error', { status: 500, json: { error: 'broken' } }],
+    ['an error page', { status: 503, headers: { 'Content-Type': 'text/html' }, body: '<html>away</html>' }],
+  ])('remains a violation if somebody has written it into the baseline: %s', async (_what, answer) => {
+    fake.handler = () => answer;
+    const folder = tempFolder();
+    const baseline = join(folder, 'baseline.yaml');
+    const ledger = { file: join(folder, 'ledger.db') };
+    const first = await gatewayWith(baseline, { ledger });
+    const reported = String((await call(first, 'first')).headers['contract-status']);
+    const fingerprint = /^violations;.*report=(\w+)/.exec(reported)?.[1] ?? '';
+    await first.gateway.close();
+    writeFileSync(baseline, JSON.stringify({ accepted: [{ fingerprint, reason: 'known', owner: 'team q' }] }));
+    const second = await gatewayWith(baseline, { ledger });
+    expect((await call(second, 'second')).headers['contract-status']).toBe(reported);
+    const counter = METRIC.replace('"type"', '"protocol"');
+    expect(await second.metric(`${counter},accepted="true"}`)).toBe(0);
+    expect(await second.metric(`${counter},accepted="false"}`)).toBeGreaterThan(0);
+    const { services } = second.gateway;
+    const { entries } = await services.ledger.snapshot();
+    const rows = violationRows(await services.ledger.snapshot(), second.gateway.baseline?.read(), Date.now());
+    expect(entries.map((one) => one.fingerprint)).toContain(fingerprint);
+    expect(rows.filter(({ accepted }) => accepted !== undefined)).toEqual([]);
+    await second.gateway.close();
+    const config = join(folder, 'portico.yaml');
+    writeFileSync(config, JSON.stringify({ contract: { baseline }, ledger }));
+    const { code, err } = await runInProcess(['check', '--config', config]);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining(`has no effect: ${fingerprint} is a failure of the upstream and cannot be accepted`),
+    ]);
   });
 });

@@ -95,7 +95,9 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
 
 /** Returns true if neither the permissions nor the page bounds refuse the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
-  strict.gateway.explain({ method, target, as }).some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text));
+  strict.gateway
+    .explain({ method, target, as })
+    .some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text));
 
 async function askAll(
   gateway: TestGateway,

@@ -53,7 +53,7 @@ describe('the rows of the ladder', () => {
       entries: parts.map((one) => entryWith({ operation: 'listIdeas', ...one })),
     });
     const responses = (found: LedgerSnapshot) =>
-      ladderRows([levelsOf('listIdeas')], found, state(), 1000, (fingerprint) => fingerprint === 'known').find(
+      ladderRows([levelsOf('listIdeas')], found, state(), 1000, ({ fingerprint }) => fingerprint === 'known').find(
         ({ check }) => check === 'responses',
       );
     const known = { fingerprint: 'known', count: 10 };

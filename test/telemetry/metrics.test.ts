@@ -44,9 +44,7 @@ const counted = async (metrics: Metrics) =>
 describe('metrics', () => {
   it('contain the versions and the release label of the upstream', async () => {
     const build = (await samples(metricsOf())).find((line) => line.startsWith('portico_build_info'));
-    expect(build).toBe(
-      `portico_build_info{version="0.0.0",contract="v2",node="${process.version}",release="4.1"} 1`,
-    );
+    expect(build).toBe(`portico_build_info{version="0.0.0",contract="v2",node="${process.version}",release="4.1"} 1`);
   });
 
   it('count every fact of a trace', async () => {

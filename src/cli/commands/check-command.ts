@@ -1,4 +1,8 @@
-import { StartFault } from '../../model/fault.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { BaselineFile } from '../../ledger/baseline-file.ts';
+import { ledgerAt } from '../../ledger/store/ledger-location.ts';
+import { type Fault, StartFault } from '../../model/fault.ts';
+import { isOutage } from '../../model/ledger-entry.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
@@ -64,7 +68,33 @@ export const checkCommand: Command = {
 /** Loads and assembles everything. Throws a StartFault with all configuration errors. */
 async function checked(line: CommandLine, io: CommandIo) {
   const settings = await settingsFrom(line, io);
-  return withAssembly(settings, ({ warnings, gateway }) => ({ settings, warnings, operations: gateway.plans.size }));
+  const found = await withAssembly(settings, ({ warnings, gateway, baseline }) => ({
+    warnings,
+    operations: gateway.plans.size,
+    baseline,
+  }));
+  const warnings = [...found.warnings, ...(await outageWarnings(settings, found.baseline))];
+  return { settings, warnings, operations: found.operations };
+}
+
+/**
+ * Returns warnings about entries of the baseline that have no effect, because they are about failures of the upstream.
+ * Only the ledger shows which entries these are, so there are no warnings if it cannot be read.
+ */
+async function outageWarnings({ ledger }: Settings, baseline: BaselineFile | undefined): Promise<readonly Fault[]> {
+  const accepted = baseline?.read().accepted ?? [];
+  if (baseline === undefined || accepted.length === 0) return [];
+  const snapshot = await ledgerAt(ledger)
+    .read({})
+    .catch((error: unknown) => {
+      if (error instanceof StartFault) return undefined;
+      throw error;
+    });
+  const outages = new Set(snapshot?.entries.filter(isOutage).map(({ fingerprint }) => fingerprint));
+  return accepted.flatMap(({ fingerprint }, index) => {
+    const message = `has no effect: ${fingerprint} is a failure of the upstream and cannot be accepted`;
+    return outages.has(fingerprint) ? [{ source: baseline.file, pointer: `/accepted/${index}`, message }] : [];
+  });
 }
 
 function rejectWalkFlags(line: CommandLine): void {

@@ -49,15 +49,11 @@ describe('--format json', () => {
     ['check --mode stric', 'errors.0', 'source pointer message suggestion'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk', 'requests ended walked notWalked'],
-    [
-      `check --against ${walked} --ledger :memory: --max-requests 5`,
-      'walk.walked.0',
-      'operation requests statuses',
-    ],
+    [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.walked.0', 'operation requests statuses'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.notWalked.0', 'operation missing'],
   ])('of %s contains at "%s" the members %s', async (command, path, members) => {
     const { document } = await documentOf(...command.split(' '));
-    expect(Object.keys((valueAt(document, path) ?? {}) as object).toSorted()).toEqual(members.split(' ').toSorted());
+    expect(Object.keys(valueAt(document, path) ?? {}).toSorted()).toEqual(members.split(' ').toSorted());
   });
 
   it('has a schema that requires every member except a suggestion', () => {
