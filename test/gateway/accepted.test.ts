@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { violationRows } from '../../src/console/violations-api.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -9,6 +10,7 @@ import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
+const ROLES = join(packageRoot, 'config', 'roles.yaml');
 const QUESTIONS = '/services/v2/question.json';
 const TOKEN = 'a-token-for-these-tests';
 const METRIC = 'portico_contract_violations_total{operation="listQuestions",direction="response",category="type"';
@@ -104,7 +106,7 @@ describe('a failure of the upstream', () => {
     expect(rows.filter(({ accepted }) => accepted !== undefined)).toEqual([]);
     await second.gateway.close();
     const config = join(folder, 'portico.yaml');
-    writeFileSync(config, JSON.stringify({ contract: { baseline }, ledger }));
+    writeFileSync(config, JSON.stringify({ contract: { baseline }, ledger, roles: { file: ROLES } }));
     const { code, err } = await runInProcess(['check', '--config', config]);
     expect([code, err]).toEqual([
       0,
