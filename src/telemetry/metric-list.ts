@@ -252,7 +252,7 @@ export const METRICS = {
   build: {
     name: 'portico_build_info',
     type: 'gauge',
-    labels: ['version', 'contract', 'node'],
-    help: 'Always 1; the labels contain the versions of Portico, the contract and Node.',
+    labels: ['version', 'contract', 'node', 'release'],
+    help: "Always 1; the labels contain the versions of Portico, the contract and Node, and the upstream's release label.",
   },
 } as const satisfies Record<string, MetricEntry>;
