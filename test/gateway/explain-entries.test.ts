@@ -104,7 +104,7 @@ describe('the last line of the explanation of a refused request', () => {
 it('says that missing permissions are alternatives if any one of them is enough', async () => {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
   const permissionLine = (method: string, target: string) =>
-    gateway.gateway.explain({ method, target, as: 'guest' }).find((line) => line.startsWith('permission:'));
+    gateway.gateway.explain({ method, target, as: 'guest' }).find(({ name }) => name === 'permission')?.text;
   expect(permissionLine('POST', '/services/v2/users/gdpr/upload.json')).toMatch(
     /denied: admin or superuser missing \(any one of these is enough\)$/,
   );
