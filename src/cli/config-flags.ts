@@ -27,6 +27,7 @@ export const LISTEN_FLAGS: readonly Flag[] = [
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
   { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },
+  { name: 'complete', help: 'Leave out no field that the contract expects; a few list items lack one by default.' },
   { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker that replaces the embedded one.' },
   { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];
@@ -43,6 +44,7 @@ const POINTERS: Readonly<Record<string, string>> = {
   'admin-host': '/listen/adminHost',
   db: '/reference/db',
   seed: '/reference/seed',
+  complete: '/reference/complete',
   tracker: '/reference/issueTrackerUrl',
   fault: '/reference/faults',
   against: '/upstream/url',
@@ -82,9 +84,13 @@ function overridesOf(line: CommandLine, pointers: Readonly<Record<string, string
     const values = line.all(name);
     const value = values.at(-1);
     if (value === undefined) return [];
-    const number = NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
-    return [{ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : number }];
+    return [{ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : typed(name, value) }];
   });
+}
+
+function typed(name: string, value: string): string | number | boolean {
+  if (name === 'complete') return value === 'true';
+  return NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
 }
 
 async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {

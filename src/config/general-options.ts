@@ -7,6 +7,8 @@ export interface ReferenceOptions {
   /** The path of the database file, or `:memory:`. */
   readonly db: string;
   readonly seed: number;
+  /** True if the list items of the reference server have all expected fields. */
+  readonly complete: boolean;
   /** The chaos rules of the reference server. */
   readonly faults: readonly string[];
   /** The base URL of an issue tracker. By default, the embedded tracker is used. */
@@ -49,6 +51,10 @@ export const referenceSchema = {
   properties: {
     db: { type: 'string', minLength: 1, description: 'Path of the database, or :memory:.' },
     seed: { type: 'integer', minimum: 0, maximum: 4_294_967_295 },
+    complete: {
+      type: 'boolean',
+      description: 'Whether all list items have the fields that the contract expects; otherwise, a few lack one.',
+    },
     issueTrackerUrl: {
       type: 'string',
       pattern: '^https?://[^\\s?#]+$',

@@ -109,7 +109,7 @@ interface ConfigPlace {
   readonly placeOf: Settings['placeOf'];
 }
 
-const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, faults: [] };
+const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
 
 /** Converts the raw configuration to settings with all defaults. `raw` must be valid under the schema. */
 function toSettings(raw: PlainObject, place: ConfigPlace): Settings {

@@ -11,6 +11,7 @@ import { LegacyRefusal } from './http/errors.ts';
 import { htmlErrorPage, type LegacyResponse } from './http/legacy-response.ts';
 import { type LegacyRoute, readRequest } from './http/route.ts';
 import { serializeResponse, writeResponse } from './http/write-response.ts';
+import { withIncompleteItems } from './lists/incomplete-items.ts';
 import type { ReferenceContext } from './reference-context.ts';
 import { ROUTES } from './routes.ts';
 import { openStore } from './seed/open-store.ts';
@@ -27,8 +28,13 @@ export interface ReferenceServerOptions {
   readonly basePath?: string;
   /** A file path, or `:memory:`, which is the default. */
   readonly db?: string;
-  /** Determines the seeded content and the chaos; default 1. Existing content of a database file is not changed. */
+  /** Determines the seeded content, the incomplete items and the chaos; default 1. Existing content of a database file is not changed. */
   readonly seed?: number;
+  /**
+   * True if every list item has all fields that the contract expects. By default, a few items lack one, as on a real
+   * server.
+   */
+  readonly complete?: boolean;
   /** Chaos rules, each in the grammar of CHAOS_GRAMMAR. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker; an embedded tracker is started by default. */
@@ -93,7 +99,12 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
         return url;
       },
     };
-    const app = createReferenceApp(context, { basePath, chaosPlan: () => chaosPlan, closing: closing.signal });
+    const app = createReferenceApp(context, {
+      basePath,
+      incomplete: options.complete === true ? (response) => response : withIncompleteItems(seed),
+      chaosPlan: () => chaosPlan,
+      closing: closing.signal,
+    });
     opened.server = await listen(app, host, port);
     url = opened.server.origin + basePath;
     let closed: Promise<void> | undefined;
@@ -150,6 +161,8 @@ const BODY_LIMIT = '20mb';
 interface ReferenceAppOptions {
   /** The path prefix; '' if there is none. */
   readonly basePath: string;
+  /** Leaves out expected fields of a response's items. */
+  readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
   /** Aborts when the server closes, which ends all delays. */
   readonly closing: AbortSignal;
@@ -189,7 +202,7 @@ function createReferenceApp(context: ReferenceContext, options: ReferenceAppOpti
       resetConnection(response);
       return;
     }
-    const legacy = replacementResponse(rules) ?? applyDrift(await run(), rules);
+    const legacy = replacementResponse(rules) ?? applyDrift(options.incomplete(await run(), operation), rules);
     if (!response.destroyed) writeWithChaos(response, serializeResponse(legacy), rules);
   };
 

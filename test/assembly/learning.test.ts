@@ -10,7 +10,7 @@ import { runInProcess } from '../cli/run-in-process.ts';
 const folder = mkdtempSync(join(tmpdir(), 'portico-learning-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const reference = await startReferenceServer();
+const reference = await startReferenceServer({ complete: true });
 afterAll(() => reference.close());
 
 let files = 0;

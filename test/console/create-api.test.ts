@@ -23,7 +23,7 @@ interface ListedRow {
 const api = (gateway: TestGateway, path: string, call?: Call) => gateway.admin(`/console/api/${path}`, call);
 
 describe('the data of the console', () => {
-  const { server } = withReferenceServer({ chaos: ['missing-field:title@13'] });
+  const { server } = withReferenceServer({ complete: true, chaos: ['missing-field:title@13'] });
 
   describe('without a token', () => {
     let gateway: TestGateway;

@@ -17,7 +17,7 @@ let reference: ReferenceServer;
 let ids: Ids;
 const gateways = new Map<string, TestGateway>();
 beforeAll(async () => {
-  reference = await startReferenceServer();
+  reference = await startReferenceServer({ complete: true });
   ids = await referenceIds(reference.url);
   const start = (mode: string, upstream: object) =>
     startTestGateway({ upstream: reference, config: { mode, cache: { enabled: false }, upstream } });

@@ -3,7 +3,7 @@ import { startReferenceServer } from '../../src/reference/start-reference-server
 import { startTestGateway } from '../builders/test-gateway.ts';
 
 it('a server that leaves out an expected field now and then is neither refused nor kept out of the cache', async () => {
-  const reference = await startReferenceServer({ seed: 7, chaos: ['missing-field:slug@6%50'] });
+  const reference = await startReferenceServer({ complete: true, seed: 7, chaos: ['missing-field:slug@6%50'] });
   const config = { mode: 'staging', operations: { listQuestions: { checks: { responses: 'enforce' } } } };
   const gateway = await startTestGateway({ upstream: reference, config });
   const pages = Array.from({ length: 12 }, (_, index) => `/services/v2/question.json?page=${index + 1}&pageSize=5`);

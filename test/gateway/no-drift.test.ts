@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { type Ids, type OperationCase, OPERATIONS, targetOf } from '../builders/operations.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
@@ -9,8 +10,19 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The other half of the ledger's purpose: a server that follows the contract causes no entries in it, for any caller
- * and any documented request.
+ * and any documented request. The only exceptions are advisories, because a few items lack an expected field.
  */
+
+/** The expected fields that the reference server leaves out now and then, by operation. */
+const INCOMPLETE = new Set([
+  ...['slug', 'answerCount', 'primaryContainerId'].map((name) => `listQuestions /list/*/${name}`),
+  'listActions /actions/*/extra',
+  ...['plug', 'reportCount'].map((name) => `listIdeas /list/*/${name}`),
+  'listArticles /list/*/slug',
+]);
+
+const isIncompleteItem = ({ operation, category, keyword, at }: LedgerEntry) =>
+  category === 'advisory' && keyword === 'x-expected' && INCOMPLETE.has(`${operation ?? ''} ${at}`);
 
 let reference: ReferenceServer;
 let ids: Ids;
@@ -181,7 +193,7 @@ describe('a server without chaos, in observe mode', () => {
     );
     expect(await askAll(gateway, asked)).toBe(54);
     const { entries } = await gateway.gateway.services.ledger.snapshot();
-    const answers = entries.filter(({ direction }) => direction === 'response');
+    const answers = entries.filter((entry) => entry.direction === 'response' && !isIncompleteItem(entry));
     expect(answers.map(({ operation, status, keyword, at }) => [operation, status, keyword, at])).toEqual([]);
     await gateway.close();
   });
@@ -193,15 +205,21 @@ describe.each([
   ['staging', { cache: { enabled: false } }, propertyRuns(2)],
   ['observe', {}, propertyRuns(2)],
 ] as const)('a server without chaos, in %s', (mode, more, accounts) => {
-  it('leaves nothing in the ledger after many requests over all operations', { timeout: 120_000 }, async () => {
-    const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
-    const asked = (await askAll(gateway, allReads(accounts))) + (await writeAll(gateway));
-    expect(asked).toBeGreaterThan(900);
-    const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
-    expect(
-      entries.map(({ operation, direction, status, keyword, at }) => [operation, direction, status, keyword, at]),
-    ).toEqual([]);
-    expect(new Set(traffic.map(({ operation }) => operation))).toEqual(new Set(OPERATIONS.map(({ id }) => id)));
-    await gateway.close();
-  });
+  it(
+    'leaves only advisories about absent fields in the ledger after many requests over all operations',
+    { timeout: 120_000 },
+    async () => {
+      const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
+      const asked = (await askAll(gateway, allReads(accounts))) + (await writeAll(gateway));
+      expect(asked).toBeGreaterThan(900);
+      const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
+      const others = entries.filter((entry) => !isIncompleteItem(entry));
+      expect(others.length).toBeLessThan(entries.length);
+      expect(
+        others.map(({ operation, direction, status, keyword, at }) => [operation, direction, status, keyword, at]),
+      ).toEqual([]);
+      expect(new Set(traffic.map(({ operation }) => operation))).toEqual(new Set(OPERATIONS.map(({ id }) => id)));
+      await gateway.close();
+    },
+  );
 });

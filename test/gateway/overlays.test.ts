@@ -17,7 +17,7 @@ let plain: TestGateway;
 let overlaid: TestGateway;
 let question: string;
 beforeAll(async () => {
-  reference = await startReferenceServer();
+  reference = await startReferenceServer({ complete: true });
   const config = { cache: { enabled: false } };
   plain = await startTestGateway({ upstream: reference, config });
   overlaid = await startTestGateway({

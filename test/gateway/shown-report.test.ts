@@ -15,7 +15,7 @@ function shownReport(): string {
 const withoutDays = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY').trim();
 
 it('the report on a drifting server matches the one in the documentation', async () => {
-  const reference = await startReferenceServer({ chaos: ['missing-field:type@6%25', 'html:500@8%10'] });
+  const reference = await startReferenceServer({ complete: true, chaos: ['missing-field:type@6%25', 'html:500@8%10'] });
   const file = join(tempFolder(), 'ledger.db');
   const config = { mode: 'staging', ledger: { file }, cache: { enabled: false } };
   const gateway = await startTestGateway({ upstream: reference, config });

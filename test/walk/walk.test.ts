@@ -13,7 +13,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
 describe('walk', () => {
-  const reference = withReferenceServer();
+  const reference = withReferenceServer({ complete: true });
 
   async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
     const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
@@ -92,7 +92,7 @@ describe('walk', () => {
   });
 
   it('reports differences', async () => {
-    const server = await startReferenceServer({ chaos: ['missing-field:title@6'] });
+    const server = await startReferenceServer({ complete: true, chaos: ['missing-field:title@6'] });
     const { traces } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
     const places = traces.flatMap(({ operation, violations }) => violations.map(({ at }) => `${operation} ${at}`));
@@ -102,7 +102,7 @@ describe('walk', () => {
   it.each(['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'])(
     'reports one kind of difference for one kind of misbehavior: %s',
     async (fault) => {
-      const server = await startReferenceServer({ chaos: [fault] });
+      const server = await startReferenceServer({ complete: true, chaos: [fault] });
       const { traces } = await walkOf(server.url, { maxRequests: 150 });
       await server.close();
       const kinds = traces.flatMap(({ operation, violations }) =>

@@ -26,7 +26,7 @@ export async function startEmbeddedUpstream(
   places: EmbeddedConfigPlaces,
   listen: EmbeddedListen = {},
 ): Promise<ReferenceServer> {
-  const { db, seed, faults, issueTrackerUrl } = reference;
+  const { db, seed, complete, faults, issueTrackerUrl } = reference;
   const errors = chaosErrors(faults, places.faults);
   if (errors.length > 0) throw new StartFault(errors);
   try {
@@ -35,6 +35,7 @@ export async function startEmbeddedUpstream(
       ...listen,
       db,
       seed,
+      complete,
       chaos: faults,
       clock: systemClock,
       ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),

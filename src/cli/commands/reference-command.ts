@@ -33,6 +33,7 @@ export const referenceCommand: Command = {
       {
         db: db === IN_MEMORY ? db : resolve(io.cwd, db),
         seed: numberOf(line.last('seed'), 'seed', 1),
+        complete: line.last('complete') !== undefined,
         faults: line.all('fault'),
         ...(tracker !== undefined && { issueTrackerUrl: tracker }),
       },

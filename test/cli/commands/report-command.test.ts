@@ -13,7 +13,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../../report/report-fi
 const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
 let drifting: ReferenceServer | undefined;
 beforeAll(async () => {
-  drifting = await startReferenceServer({ chaos: ['missing-field:type@6'] });
+  drifting = await startReferenceServer({ complete: true, chaos: ['missing-field:type@6'] });
   const { code } = await portico(
     ['check', '--against', drifting.url, '--user', 'admin', '--release', '1.0', ...QUICK],
     { PORTICO_PASSWORD: 'admin' },

@@ -5,7 +5,7 @@ import { anyBoolean, anyList, anyNumber, anyText, textLike } from '../matchers.t
 import { withReferenceServer } from '../with-reference-server.ts';
 
 describe('operation 6, the question list', () => {
-  const { call, questions } = withReferenceServer();
+  const { call, questions } = withReferenceServer({ complete: true });
   const ENVELOPE = ['name', 'sort', 'page', 'pageSize', 'pageCount', 'listCount', 'totalCount', 'sorts', 'list'];
 
   const list = async (query: string): Promise<Items<LegacyBody>> => (await call(`/question.json?${query}`)).json.list;
@@ -205,7 +205,7 @@ describe('operation 6, the question list', () => {
 });
 
 describe('operation 13, the article list', () => {
-  const { call } = withReferenceServer();
+  const { call } = withReferenceServer({ complete: true });
 
   it('returns 15 of 60 articles of type kbentry', async () => {
     const { json } = await call('/article.json');
@@ -224,7 +224,7 @@ describe('operation 13, the article list', () => {
 });
 
 describe('operation 8, the idea list', () => {
-  const { call } = withReferenceServer();
+  const { call } = withReferenceServer({ complete: true });
 
   it('returns 15 of 120 ideas', async () => {
     const { json } = await call('/idea.json');

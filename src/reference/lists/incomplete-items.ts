@@ -1,0 +1,45 @@
+import { createSeededRandom } from '../../lib/seeded-random.ts';
+import type { LegacyResponse } from '../http/legacy-response.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * The fields that items of some lists lack, by operation number. The contract expects these fields, but does not require
+ * them. No field is personal.
+ */
+const OMITTED: Readonly<Record<number, readonly string[]>> = {
+  6: ['slug', 'answerCount', 'primaryContainerId'],
+  7: ['extra'],
+  8: ['plug', 'reportCount'],
+  13: ['slug'],
+};
+
+/** The share of items that lack a field. */
+const SHARE = 0.02;
+
+/**
+ * Leaves out an expected field of some list items, as a real server does. The seed and the id of an item determine
+ * whether it lacks a field and which one, so an item always has the same fields. Returns all other responses unchanged.
+ */
+export const withIncompleteItems =
+  (seed: number) =>
+  (response: LegacyResponse, operation: number | undefined): LegacyResponse => {
+    const names = OMITTED[operation ?? 0];
+    if (names === undefined || response.status !== 200 || response.payload.kind !== 'json') return response;
+    const body = response.payload.value as Item;
+    const list = operation === 7 ? 'actions' : 'list';
+    const items = body[list];
+    if (!Array.isArray(items)) return response;
+    const value = { ...body, [list]: items.map((item: Item) => withoutField(item, names, seed)) };
+    return { ...response, payload: { kind: 'json', value } };
+  };
+
+function withoutField(item: Item, names: readonly string[], seed: number): Item {
+  // A projection can leave out the id. An id beyond 2^53 is raw JSON, so its digits are read from the text.
+  const digits = (JSON.stringify(item['id']) ?? '').replaceAll(/\D/g, '');
+  if (digits === '') return item;
+  const random = createSeededRandom(seed * 31 + Number(digits.slice(-9)));
+  if (!random.chance(SHARE)) return item;
+  const omitted = random.pick(names);
+  return Object.fromEntries(Object.entries(item).filter(([name]) => name !== omitted));
+}
