@@ -39,7 +39,8 @@ interface Overlay {
   readonly overlay: string;
   readonly actions: readonly {
     readonly target: string;
-    readonly update: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    /** Undefined if the action removes its target. */
+    readonly update?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     readonly 'x-evidence': Readonly<Record<string, unknown>>;
   }[];
 }
@@ -52,7 +53,7 @@ describe('portico learn --against the reference server', async () => {
   );
   const text = readFileSync(file, 'utf8');
   const { overlay, actions } = parse(text) as Overlay;
-  const component = (name: string) => actions.find(({ update }) => update[name] !== undefined)?.update[name];
+  const component = (name: string) => actions.find(({ update }) => update?.[name] !== undefined)?.update?.[name];
   const at = (target: string) => actions.filter((action) => action.target === target).map(({ update }) => update);
 
   it('writes an overlay that the contract accepts, with evidence for each action', () => {
