@@ -109,7 +109,7 @@ let setAt = performance.now();
 // The clock stands still between the steps of the simulation and runs during the steps, so that the latencies are real.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
-const reference = await startReferenceServer({ chaos });
+const reference = await startReferenceServer({ complete: true, chaos });
 const roles = join(root, 'config', 'roles.yaml');
 writeFileSync(join(folder, 'baseline.yaml'), 'accepted: []\n');
 const config = {

@@ -31,7 +31,7 @@ export function withConsole(
   let reference: ReferenceServer | undefined;
   let gateway: TestGateway | undefined;
   beforeAll(async () => {
-    reference = await startReferenceServer({ chaos });
+    reference = await startReferenceServer({ complete: true, chaos });
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
     [browser, gateway] = await Promise.all([
       launch(browserPath),

@@ -115,7 +115,7 @@ describe('portico learn --against the reference server', async () => {
   });
 
   it('proposes the ticket lookups as operations with their shape', () => {
-    const paths = at('$.paths').flatMap((update) => Object.keys(update));
+    const paths = at('$.paths').flatMap((update) => Object.keys(update ?? {}));
     expect(paths).toEqual([
       '/services/v2/issuetracker/node/{nodeId}/ticket.json',
       '/services/v2/issuetracker/key/{key}/ticket.json',

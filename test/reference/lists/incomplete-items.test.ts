@@ -10,15 +10,18 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 type Item = Readonly<Record<string, unknown>>;
 
 describe('the items of the lists', () => {
-  const [usual, again, other, complete] = [{}, {}, { seed: 2 }, { complete: true }].map(withReferenceServer);
+  const usual = withReferenceServer();
+  const again = withReferenceServer();
+  const other = withReferenceServer({ seed: 2 });
+  const complete = withReferenceServer({ complete: true });
 
   /** Returns the ids and the missing fields of all incomplete items in the first 500 items of each list. */
   async function gaps(harness = usual): Promise<Readonly<Record<string, readonly string[]>>> {
     const found: Record<string, string[]> = {};
     for (const [path, names] of Object.entries(FIELDS))
       for (const page of [1, 2, 3, 4, 5]) {
-        const answer = await harness?.call(`${path}?pageSize=100&page=${page}`, { user: 'admin' });
-        const { list, actions = list } = answer?.json as unknown as Record<string, readonly Item[]>;
+        const answer = await harness.call(`${path}?pageSize=100&page=${page}`, { user: 'admin' });
+        const { list, actions = list } = answer.json as unknown as Record<string, readonly Item[]>;
         for (const item of actions ?? []) {
           const missing = names.filter((name) => !(name in item)).map((name) => `${String(item['id'])} ${name}`);
           found[path] = [...(found[path] ?? []), ...missing];
