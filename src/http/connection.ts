@@ -51,7 +51,7 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // Bytes that are read into the shared buffer do not emit `data`. Only bytes that were put back do.
+    // Only bytes that were put back emit `data`. Those that are read into the shared buffer do not.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
@@ -173,14 +173,14 @@ export class Connection {
     return end;
   }
 
-  /** Returns whether the latest message is complete. If it is, a request line comes next. */
+  /** Returns whether the latest message is complete, in which case a request line comes next. */
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
     return true;
   }
 
-  /** Returns the index after the next blank line. The blank line may have started in an earlier chunk. */
+  /** Returns the index after the next blank line, which may have started in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
     let found = this.#blankLine === 4 ? 0 : this.#blankLine;
     let at = from;

@@ -22,7 +22,7 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
  * `bytes`, and its LF is at the index `to`. The bytes are read directly so that no string is created for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
-  // The gateway is not a forward proxy. Node would end the connection without a response.
+  // The gateway is not a forward proxy, but Node would end the connection without a response.
   if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
   if (isRequestLine(bytes, from, to)) return undefined;
   return malformed(
@@ -77,7 +77,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
     // Comparing the usual spelling and the length is much faster than converting the name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
-      // Node uses the first Host header. Another server may use the last one.
+      // Node uses the first Host header, but another server may use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
       // The host is written into addresses in responses.

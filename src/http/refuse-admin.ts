@@ -13,7 +13,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
     res.json({ error: text });
     return;
   }
-  // The text is a fixed sentence. It contains no part of the request.
+  // The text is a fixed sentence and contains no part of the request.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +

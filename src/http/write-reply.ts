@@ -157,7 +157,7 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/** Adds headers to a flat list. Destructuring each pair would be slower. */
+/** Adds headers to a flat list. It avoids destructuring each pair, which would be slower. */
 function addHeaders(flat: string[], headers: HeaderPairs): void {
   for (let at = 0; at < headers.length; at += 1) {
     const header = headers[at];
@@ -165,7 +165,7 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-/** Removes the content headers. A 304 response has no body for them to describe (RFC 9110 §15.4.5). */
+/** Removes the content headers, because a 304 response has no body for them to describe (RFC 9110 §15.4.5). */
 function withoutContentHeaders(flat: readonly string[]): string[] {
   const remaining: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {

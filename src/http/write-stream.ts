@@ -52,7 +52,7 @@ export function writeStream(
       if (isWaiting) awaitClient();
     },
   });
-  // Most bodies are complete when they are first read. In that case there is nothing to wait for.
+  // Most bodies are complete when they are first read, so there is nothing to wait for.
   if (state === 'read' && isSent(res)) return bytes;
   isWaiting = true;
   if (state !== 'reading' || res.writableNeedDrain) awaitClient();

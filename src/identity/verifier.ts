@@ -18,7 +18,7 @@ export type Verification =
   | {
       readonly kind: 'unavailable';
       readonly retryAfterSeconds: number;
-      /** True if the verifier itself cannot be trusted. Its earlier results are then invalid too. */
+      /** True if the verifier itself cannot be trusted, which also makes its earlier results invalid. */
       readonly unusable: boolean;
       readonly cause?: unknown;
     };

@@ -28,14 +28,14 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, there is no file to read. Writing reports the missing folder.
+    // If the folder is missing, there is no file to read, and writing reports the missing folder.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
   return parseLadder(text);
 }
 
-/** Replaces the ladder's file atomically. Only its owner may read it. */
+/** Replaces the ladder's file atomically. The file is readable only by its owner. */
 export async function writeLadderFile(file: string, state: LadderState): Promise<void> {
   if (file === IN_MEMORY) return;
   await replaceFile(file, formatLadder(state), 0o600);

@@ -4,7 +4,7 @@ import { type DocumentNode, type SchemaNode, childPath } from './document.ts';
 export interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives. A value does not have to match it. */
+  /** True if the schema is one of several alternatives, so that a value does not have to match it. */
   readonly alternative?: boolean;
 }
 

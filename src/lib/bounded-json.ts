@@ -35,8 +35,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Parsing takes time and stack space in proportion to the depth and the number of
- * values, so both are counted in the bytes first. A byte order mark is ignored.
+ * Parses an untrusted JSON text. The time and stack space that parsing takes grow with the depth and the number of
+ * values, so both are first counted in the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);
@@ -141,7 +141,7 @@ function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): n
   }
 }
 
-/** Counts the members of all objects in a parsed value of limited depth. Repeated names count once. */
+/** Counts the members of all objects in a parsed value of limited depth. A repeated name is counted once. */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

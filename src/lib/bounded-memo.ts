@@ -2,8 +2,8 @@
  * Creates a function that remembers the results of a pure function for at most `max` keys. For a new key, `given` is
  * passed to the function, but it must not affect the result.
  *
- * The memory has two halves. When the newer half is full, it replaces the older one. A frequently used key therefore
- * stays in memory, regardless of how many other keys are added. A hit takes one lookup.
+ * The memory has two halves. When the newer half is full, it replaces the older one, so a frequently used key stays in
+ * memory however many other keys are added. A hit takes one lookup.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

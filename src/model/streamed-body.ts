@@ -24,8 +24,8 @@ const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined,
 const MAX_WAITING = 65_536;
 
 /**
- * A response body that is passed from a connection to one reader. A Node stream would do the same, but it takes several
- * times as long.
+ * A response body that is passed from a connection to one reader. A Node stream would do the same but
+ * take several times as long.
  *
  * Parts are queued while there is no reader or the reader has paused. If the body fails, the reader still receives
  * everything that arrived before the failure, unless the body is destroyed.

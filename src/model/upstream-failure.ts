@@ -36,7 +36,7 @@ const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureC
   too_large: 'http_response_body_size',
 };
 
-/** The causes that an error code states. The first pattern that matches counts. */
+/** The causes that an error code can stand for. The first pattern that matches applies. */
 const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^ETIMEOUT$/, 'dns_timeout'],
   [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns_error'],

@@ -50,7 +50,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       try {
         return await handle(exchange);
       } catch (error) {
-        // These errors are decisions or transport failures. They do not mean that the stage is defective.
+        // These errors are decisions or transport failures, so they do not mean that the stage is defective.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
         // The request must not be sent upstream twice. If the rest of the plan failed, its error is thrown again here.
         const reply = await replies.get(exchange.trace);

@@ -86,7 +86,7 @@ function folded(title: string, table: readonly string[]): string[] {
   return ['', `<details><summary>${title} (${table.length - 2})</summary>`, '', ...table, '', '</details>'];
 }
 
-/** Truncates a report that is too long. The cut follows a complete row, and a note is added. */
+/** Truncates a report that is too long after a complete row, and adds a note. */
 function bounded(lines: readonly string[]): string {
   const included: string[] = [];
   let length = 0;

@@ -213,7 +213,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** Returns the hash of a name. The module computes it in the same way. */
+/** Returns the hash of a name, computed in the same way as in the module. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

@@ -44,7 +44,7 @@ export interface ScannerModule {
 
 /** The largest body that is scanned, in bytes. */
 const MAX_BODY = 1024 * 1024;
-/** The deepest nesting that is scanned. The module is recursive, so its stack must be limited. */
+/** The deepest nesting that is scanned. It limits the stack, because the module is recursive. */
 const MAX_DEPTH = 60;
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');

@@ -109,8 +109,8 @@ const MAX_KEY = 2000;
  * Creates the function that reads the differences that a scan has recorded. It returns undefined if an undocumented
  * member is named `__proto__`, which cannot be set.
  *
- * A server usually sends the same undocumented members with every response. The function then returns the same object,
- * so that its readers can recognize it.
+ * A server usually sends the same undocumented members with every response. If so, the function returns the same
+ * object each time, so that its readers can recognize it.
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,

@@ -44,7 +44,7 @@ export interface UpstreamRequest {
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. A body that is too large or broken is a stream that ends or fails likewise.
+   * `transparent`: the bytes as received. A body that is too large or broken is a stream that ends or fails as the body does.
    *
    * `streamed`: the bytes as received, always as a stream, which counts as one of its client's streams once the head
    * has arrived.

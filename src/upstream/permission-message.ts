@@ -31,7 +31,7 @@ const TAG =
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
-    // Control characters do not belong in a message; line breaks in HTML are spaces.
+    // Control characters do not belong in a message, and line breaks in HTML are spaces.
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…`;

@@ -164,7 +164,7 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// Error bodies are small; larger ones are not searched for a message.
+// Error bodies are small, so larger ones are not searched for a message.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 

@@ -50,7 +50,7 @@ interface ObservationWriter {
 
 const PAUSE_MS = 5000;
 
-/** Creates a writer. It replaces the file atomically, so a crash leaves the previous file intact. */
+/** Creates a writer that replaces the file atomically, so a crash leaves the previous file intact. */
 export function createObservationWriter(
   file: string,
   observations: () => Observations,

@@ -202,7 +202,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Keys that are data are not listed by name. Rare members may also be such keys.
+    // Keys that are data are not listed by name, and rare members may also be such keys.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

@@ -4,7 +4,7 @@ import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares the responses to the same request with and without `wrap` and `v1`. */
 interface SwitchComparison {
-  /** Adds a response. The comparison of the same request counts only once for each result. */
+  /** Adds a response. Comparisons of the same request are counted only once per result. */
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 

@@ -6,7 +6,7 @@ export interface RedactOptions {
   /** The minimum number of distinct responses that must contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
-  /** Returns whether a field in the contract has this name. Such a name is not personal. */
+  /** Returns whether a field in the contract has this name, in which case it is not personal. */
   readonly isDocumented: (name: string) => boolean;
   /** Returns whether a path segment is known in advance. */
   readonly isKnownWord: (word: string) => boolean;

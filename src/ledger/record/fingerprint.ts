@@ -24,8 +24,8 @@ const MAX_RECENT = 16;
 /**
  * Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again.
  *
- * The header, the log and the ledger identify the same object, and responses that differ from the contract in the same
- * way share their violations. Such an object is recognized without building a key.
+ * The header, the log and the ledger all identify the same object, and responses with the same differences from the
+ * contract share their violations. An object seen before is recognized without building a key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);

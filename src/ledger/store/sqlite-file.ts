@@ -148,18 +148,18 @@ function releaseSpace(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full. The next attempt is an hour later.
+    // The file is in use or the disk is full, so the next attempt is an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** Copies the write-ahead log into the file. SQLite itself does not do this for a renamed file. */
+/** Copies the write-ahead log into the file, which SQLite itself does not do for a renamed file. */
 function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk is full. The file stays in the state of the last checkpoint.
+    // The disk is full, so the file stays as it was at the last checkpoint.
   }
 }
 
