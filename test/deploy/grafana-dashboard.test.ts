@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
 import { needsProgram } from '../builders/needs-program.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
 import { dashboardQueries, readDashboard } from './dashboard-file.ts';
 import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';
 import { promqlUse } from './promql-use.ts';
@@ -123,6 +124,12 @@ describe('the dashboard for Grafana', () => {
     expect(promqlUse(releases?.expr ?? '').labels).toContain('release');
     expect(releases?.textFormat).toContain('{{release}}');
     expect(dashboard.links.map(({ url }) => url)).toContain('http://127.0.0.1:8081/console/');
+  });
+
+  it('gets the release label of its annotations from the configuration', async () => {
+    const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9', config: { release: '4.2-rc1' } });
+    const { text } = await gateway.admin('/metrics');
+    expect(text).toMatch(/^portico_build_info\{.*release="4\.2-rc1"\} 1$/m);
   });
 
   it('overlaps no panels', () => {
