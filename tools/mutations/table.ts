@@ -75,10 +75,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // a request's path
   {
-    file: 'src/http/arrival.ts',
-    find: "found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;",
-    replace: 'found[header] = earlier ?? value;',
-    test: 'test/http/arrival.test.ts',
+    file: 'src/http/malformed.ts',
+    find: "if (credentials > 1) return malformed('A request must have at most one Authorization header.');",
+    replace: '',
+    test: 'test/http/malformed.test.ts',
     why: 'the first of two credentials is read, while the upstream may read the second one',
   },
   {
@@ -177,7 +177,7 @@ export const MUTATIONS: readonly Mutation[] = [
   // scanner
   {
     file: 'src/scanner/open-scanner.ts',
-    find: ' || !(ascii || isUtf8(body))',
+    find: 'if (!isPlain && !isUtf8(body)) return undefined;',
     replace: '',
     test: 'test/scanner/open-scanner.test.ts',
     why: 'bytes that are not UTF-8 are proven valid',
@@ -417,7 +417,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/sending.ts',
-    find: "if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');",
+    find: "if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset', { failureCause: 'http_protocol_error' });",
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
     why: 'a malformed or interim head is treated as the head of a response',
