@@ -14,7 +14,7 @@ export interface CounterFamily {
   readonly series: number;
   /** Returns this metric in the exposition format. */
   text(): string;
-  /** The current counts, in the order of the product of the label values; the last label varies fastest. */
+  /** The current counts, one for each combination of label values; the last label varies fastest. */
   readonly counts: Readonly<Float64Array>;
 }
 

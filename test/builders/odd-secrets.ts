@@ -61,9 +61,7 @@ export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
     }),
   );
 
-/**
- * Returns a text as the name of a header, parameter or media type, without characters that such names must not contain.
- */
+/** Turns a text into a valid header, parameter or media type name by replacing the characters that are not allowed. */
 const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
 /** Returns a text as the bytes of a message, one character per byte. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');

@@ -36,7 +36,7 @@ export function toScheduleTime(at: number): string {
   return `${iso.slice(5, 7)}/${iso.slice(8, 10)}/${iso.slice(0, 4)} ${iso.slice(11, 16)}`;
 }
 
-/** Parses `MM/DD/YYYY HH:mm` in UTC to epoch ms; returns undefined for another format or a date that does not exist. */
+/** Parses `MM/DD/YYYY HH:mm` in UTC to epoch ms; returns undefined for any other format, or for a date that does not exist. */
 export function parseScheduleTime(text: string): number | undefined {
   const match = /^(\d{2})\/(\d{2})\/(\d{4}) (\d{2}):(\d{2})$/.exec(text);
   if (match === null) return undefined;

@@ -20,7 +20,7 @@ interface ProxiedBounds {
   >;
 }
 
-/** The cause of a failure if the upstream is silent, by the part of the exchange. */
+/** The cause to report when the upstream is silent, for each part of the exchange. */
 const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
   connecting: 'connection_timeout',
   waiting: 'http_response_timeout',
