@@ -2,10 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
+import type { ScannedDifferences } from '../model/scanned-differences.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
-import { createReadDifferences, type Differences, readExcerpt } from './read-excerpt.ts';
+import { createReadDifferences, readExcerpt } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
@@ -14,7 +15,7 @@ interface ScannedBody {
   /** The body with only the members that the excerpt's paths name. */
   readonly excerpt: unknown;
   /** The same object for bodies that differ in the same way. */
-  readonly differences: Differences;
+  readonly differences: ScannedDifferences;
   /** False if the body has no absolute address: no string has a colon that is followed by a slash, plain or escaped. */
   readonly hasAddress: boolean;
 }

@@ -1,4 +1,5 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
+import type { Departure, ScannedDifferences } from '../model/scanned-differences.ts';
 import * as layout from './table-layout.ts';
 
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
@@ -72,25 +73,6 @@ export function readExcerpt(
   return read();
 }
 
-/** A place where a valid body is not as expected. */
-interface Departure {
-  /** The names and indices that lead to the value. */
-  readonly path: readonly (string | number)[];
-  /** The string of an unexpected form. Undefined if an expected member is absent. */
-  readonly text: string | undefined;
-}
-
-/** The places where a valid body differs from what the schema documents and expects. */
-export interface Differences {
-  /**
-   * The body with only its undocumented members, or undefined if it has none. If places differ only in array indices,
-   * only the first is included. An integer may have the value that it had in an earlier body.
-   */
-  readonly undocumented: unknown;
-  /** The absent members and the strings that the schema expects to be different: for each place, the first one. */
-  readonly departures: readonly Departure[];
-}
-
 /** The paths of the objects and members to which the records of a scan refer. */
 interface RecordedPlaces {
   /** The objects by the addresses of their tables. */
@@ -99,7 +81,7 @@ interface RecordedPlaces {
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
-const NONE: Differences = { undocumented: undefined, departures: [] };
+const NONE: ScannedDifferences = { undocumented: undefined, departures: [] };
 
 /** The number of remembered results, and the maximum length of their keys. */
 const MAX_REMEMBERED = 64;
@@ -114,9 +96,10 @@ const MAX_KEY = 2000;
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,
-): (views: Pick<EventViews, 'integers'>, texts: EventTexts) => Differences | undefined {
-  const remembered = boundedMemo<string, Differences | undefined, DifferenceRecords>(MAX_REMEMBERED, (_key, records) =>
-    readRecords(records),
+): (views: Pick<EventViews, 'integers'>, texts: EventTexts) => ScannedDifferences | undefined {
+  const remembered = boundedMemo<string, ScannedDifferences | undefined, DifferenceRecords>(
+    MAX_REMEMBERED,
+    (_key, records) => readRecords(records),
   );
   return ({ integers }, texts) => {
     const members = integers[layout.RESULT_UNDOCUMENTED / 4] as number;
@@ -165,6 +148,7 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
   }
   return key;
 }
+
 /** Returns the indices that a record contains for the arrays of a path. */
 function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, at: number): string {
   let text = '';

@@ -1,3 +1,4 @@
+import type { ScannedDifferences } from '../../model/scanned-differences.ts';
 import type { Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
@@ -10,7 +11,6 @@ import {
   toViolations,
 } from '../explain/schema-violation.ts';
 import {
-  type ScannedDifferences,
   expectationViolation,
   findUnmetExpectations,
   type UnmetExpectation,

@@ -1,4 +1,5 @@
 import { escapePointer, keysOf, pointerTo } from '../../lib/json-pointer.ts';
+import type { Departure } from '../../model/scanned-differences.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 import { placesIn, type SchemaFiles } from './schema-errors.ts';
@@ -12,21 +13,6 @@ export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema
   readonly at: string;
   /** The text with the unexpected form. Undefined if an expected field is absent. */
   readonly text: string | undefined;
-}
-
-/** A place where a scan found that an expected field is absent, or that a text has an unexpected form. */
-interface Departure {
-  /** The names and indices that lead to the field. */
-  readonly path: readonly (string | number)[];
-  /** The text with the unexpected form. Undefined if the field is absent. */
-  readonly text: string | undefined;
-}
-
-/** The differences from the contract that a scan of a valid body has found. */
-export interface ScannedDifferences {
-  /** The body with only its undocumented fields. Undefined if it has none. */
-  readonly undocumented: unknown;
-  readonly departures: readonly Departure[];
 }
 
 /** The maximum depth of the search. No document is nested this deeply. */
