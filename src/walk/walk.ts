@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { firstRequests, missingIds, type WalkRequest } from './first-requests.ts';
 import { createKnownIds } from './known-ids.ts';
 import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
@@ -104,31 +105,19 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Node's names of the OpenSSL codes for a certificate that is not trusted. */
-const UNTRUSTED = /CERT|^UNABLE_TO_(?:GET|VERIFY)|^HOSTNAME_MISMATCH$/;
-const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
-
 /**
  * Returns the reason for a missing response with its system code, for example `The upstream cannot be reached
  * (ECONNREFUSED).`
  */
-export function failureWords(error: GatewayError): string {
+export function failureWords({ code, message, cause }: GatewayError): string {
   // Only connections that were never established have a separate reason.
-  const code = error.code === 'upstream_refused' ? codeOf(error) : undefined;
-  if (code === undefined) return error.message;
-  if (UNTRUSTED.test(code))
-    return `The upstream's certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;
-  if (NO_TLS.test(code)) return `The TLS handshake with the upstream failed (${code}).`;
-  return `${error.message.replace(/\.$/, '')} (${code}).`;
-}
-
-/** Returns the first system or TLS code among the causes. The HTTP client's own codes add no information. */
-function codeOf(error: unknown): string | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
-    if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
-    if (/^[A-Z][A-Z0-9_]{1,60}$/.test(cause.code) && !cause.code.startsWith('UND_')) return cause.code;
-  }
-  return undefined;
+  const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
+  // The HTTP client's own codes add no information.
+  if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;
+  if (facts.cause === 'tls_certificate_error')
+    return `The upstream's certificate is not trusted (${facts.code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;
+  if (facts.cause.startsWith('tls_')) return `The TLS handshake with the upstream failed (${facts.code}).`;
+  return `${message.replace(/\.$/, '')} (${facts.code}).`;
 }
 
 /**
