@@ -25,7 +25,15 @@ export function useRoute() {
   return route;
 }
 
-/** Changes the query in the URL without adding a history entry. */
+/**
+ * Changes some values of the query in the URL. The other values are read from the URL, because a component that has not
+ * been rendered since the last change would restore old ones.
+ */
+export function changeQuery(words, change) {
+  setQuery(words, { ...readRoute().query, ...change });
+}
+
+/** Replaces the query in the URL without adding a history entry. */
 export function setQuery(words, query) {
   history.replaceState(null, '', hrefOf(words, query));
   dispatchEvent(new HashChangeEvent('hashchange'));

@@ -1,7 +1,7 @@
 import { plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
-import { setQuery } from '../lib/route.js';
+import { changeQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
@@ -18,7 +18,7 @@ export function ConfigurationPage({ query, shownError }) {
   const rows = data.rows.filter(
     (row) => (origin === '' || row.origin === origin) && `${row.key} ${row.value}`.toLowerCase().includes(search),
   );
-  const choose = (change) => setQuery(['configuration'], { text, origin, ...change });
+  const choose = (change) => changeQuery(['configuration'], change);
   return html`
     <h1>Configuration</h1>
     <${Trouble} error=${error} shownError=${shownError} />

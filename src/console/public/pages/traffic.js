@@ -3,7 +3,7 @@ import { age, count, estimated, latency, NONE, percent, plural, short } from '..
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { withQuery } from '../lib/api.js';
-import { hrefOf, setQuery } from '../lib/route.js';
+import { changeQuery, hrefOf } from '../lib/route.js';
 import { OperationLinks } from '../lib/operation-links.js';
 import { Table } from '../lib/table.js';
 import { Trouble } from '../lib/trouble.js';
@@ -22,7 +22,7 @@ export function TrafficPage({ query, status, shownError }) {
   // An operation can be selected only if it is counted separately.
   const counted = data?.rows.map((row) => row.operation) ?? [requested];
   const operation = counted.includes(requested) ? requested : '';
-  const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
+  const choose = (change) => changeQuery(['traffic'], change);
   return html`
     <div class="heading">
       <h1>Traffic</h1>

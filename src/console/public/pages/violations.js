@@ -3,7 +3,7 @@ import { Sparkline } from '../lib/chart.js';
 import { age, count, NONE, percent, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
-import { hrefOf, setQuery } from '../lib/route.js';
+import { changeQuery, hrefOf } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
@@ -30,7 +30,7 @@ const ORDERS = [
 export function ViolationsPage({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
-  const choose = (change) => setQuery(['violations'], { ...query, page: '', ...change });
+  const choose = (change) => changeQuery(['violations'], { page: '', ...change });
   return html`
     <div class="heading">
       <h1>Violations</h1>
