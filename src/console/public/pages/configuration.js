@@ -7,6 +7,8 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' };
 
+const choose = (change) => changeQuery(['configuration'], change);
+
 /** The page that shows all keys in the effective configuration, with the origin of each value. */
 export function ConfigurationPage({ query, shownError }) {
   const { data, error } = usePoll('configuration');
@@ -18,7 +20,6 @@ export function ConfigurationPage({ query, shownError }) {
   const rows = data.rows.filter(
     (row) => (origin === '' || row.origin === origin) && `${row.key} ${row.value}`.toLowerCase().includes(search),
   );
-  const choose = (change) => changeQuery(['configuration'], change);
   return html`
     <h1>Configuration</h1>
     <${Trouble} error=${error} shownError=${shownError} />

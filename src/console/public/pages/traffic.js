@@ -11,6 +11,8 @@ import { Trouble } from '../lib/trouble.js';
 const SPANS = [5, 15, 30, 60];
 const FOLDED = 'folded';
 
+const choose = (change) => changeQuery(['traffic'], change);
+
 /**
  * The page that shows the traffic for each operation: rate, errors, latency and hit ratio. It has charts and a table.
  */
@@ -22,7 +24,6 @@ export function TrafficPage({ query, status, shownError }) {
   // An operation can be selected only if it is counted separately.
   const counted = data?.rows.map((row) => row.operation) ?? [requested];
   const operation = counted.includes(requested) ? requested : '';
-  const choose = (change) => changeQuery(['traffic'], change);
   return html`
     <div class="heading">
       <h1>Traffic</h1>

@@ -26,11 +26,12 @@ const ORDERS = [
   ['last', 'last seen'],
 ];
 
+const choose = (change) => changeQuery(['violations'], { page: '', ...change });
+
 /** The page that lists the violations in the ledger. The list can be filtered. */
 export function ViolationsPage({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
-  const choose = (change) => changeQuery(['violations'], { page: '', ...change });
   return html`
     <div class="heading">
       <h1>Violations</h1>
@@ -95,13 +96,12 @@ export function ViolationsPage({ query, status, shownError }) {
               query=${query}
               now=${status.now}
               steady=${fresh === undefined ? undefined : JSON.stringify(query)}
-              choose=${choose}
             />`
     }
   `;
 }
 
-function List({ data, query, now, steady, choose }) {
+function List({ data, query, now, steady }) {
   const total =
     data.total === data.all
       ? plural(data.total, 'violation')
