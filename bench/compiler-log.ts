@@ -8,13 +8,13 @@ export interface CompilerLog {
    * down.
    */
   readonly options: readonly string[];
-  /** The working directory for the process, in which V8 writes one file per thread. */
+  /** The working directory for the process. V8 writes one file per thread to it. */
   readonly folder: string;
   /** Returns the number of functions that V8 has optimized so far, with Maglev or TurboFan. */
   count(): number;
 }
 
-/** Creates the folder for a process's log. The process must be started in this folder and with the options. */
+/** Creates the folder for a process's log. The process must be started in this folder with the returned options. */
 export function compilerLog(folder: string): CompilerLog {
   mkdirSync(folder, { recursive: true });
   return {

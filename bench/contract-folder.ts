@@ -12,8 +12,8 @@ export function operationCount(): number {
 }
 
 /**
- * Creates a folder for `contract.folder` whose contract has the given number of operations. The additional ones are
- * copies of the question list with different paths.
+ * Creates a folder for `contract.folder` whose contract has the given number of operations. The additional operations
+ * are copies of the question list with different paths.
  */
 export function contractFolder(folder: string, operations: number): string {
   const own = join(folder, `contract-${operations}`);

@@ -73,15 +73,15 @@ function tasksOf(pid: number): string[] {
   }
 }
 
-/** Returns the first number of `schedstat`, the CPU time in nanoseconds, or undefined if the thread has just ended. */
+/** Returns the first number in `schedstat`, the CPU time in nanoseconds, or undefined if the thread has just ended. */
 export function exactNs(text: string | undefined): number | undefined {
   const ns = Number(text?.split(' ')[0]);
   return text === undefined || text === '' || Number.isNaN(ns) ? undefined : ns;
 }
 
 /**
- * Returns the user and system time from `stat`, in ticks (one hundred per second). The program name before them may
- * contain spaces and parentheses.
+ * Returns the sum of the user time and the system time from `stat`, in nanoseconds. The system reports both in ticks,
+ * one hundred per second. The program name, which comes before them, may contain spaces and parentheses.
  */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];

@@ -4,7 +4,7 @@ import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { windowSeconds } from './warm-up.ts';
 
-/** The time in seconds that a run takes in addition to its rounds, on a machine with two cores. */
+/** How many seconds the steps outside the rounds usually take on a machine with two cores. */
 const USUAL = {
   machine: 2,
   yardstick: 0.4,

@@ -4,7 +4,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { hasExactCpuTime } from './cpu-time.ts';
 
-/** The machine and the program versions of the measurement. */
+/** The machine on which the benchmark runs, and the versions of the programs. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
@@ -31,7 +31,7 @@ const PROGRAMS: readonly { name: string; args: readonly string[]; debian: string
   { name: 'taskset', args: ['-V'], debian: 'util-linux' },
 ];
 
-/** Observes the machine's load for one second and reads the version of every program. */
+/** Measures the machine's load for one second and reads the version of every program. */
 export async function readMachine(): Promise<Machine> {
   const missing = new Map<string, string>();
   const versions: Record<string, string> = { node: process.version.slice(1) };
@@ -60,7 +60,8 @@ export async function readMachine(): Promise<Machine> {
 }
 
 /**
- * Returns the environment with the folders of system programs added to the `PATH`, which ordinary accounts often lack.
+ * Returns the environment with the folders of system programs added to `PATH`, because ordinary accounts often lack
+ * them.
  */
 export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };

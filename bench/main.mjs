@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const nodeOfTheRepository = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 
 /**
- * Installs the packages of the lock file unless they are installed. Exits if that fails.
+ * Installs the packages in the lock file unless they are already installed. Exits if the installation fails.
  * @param {string} folder
  * @param {string} name
  */

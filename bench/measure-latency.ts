@@ -9,7 +9,7 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** The latencies of one server at half of its peak rate, which is measured immediately before. */
+/** The latencies of one server at half its peak rate, which is measured immediately beforehand. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;

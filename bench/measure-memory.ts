@@ -12,10 +12,10 @@ import { slopeOf } from './slope.ts';
 /** The cache budget of the run, in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
 
-/** The number of warm-up requests. Their keys follow the keys of the run. */
+/** The number of warm-up requests. Their keys come after those of the run. */
 const WARM_REQUESTS = 4000;
 
-/** The waiting time after startup and after the warm-up, before resting memory is read. */
+/** How long to wait after startup and after the warm-up before reading the idle memory. */
 const REST_MS = 2000;
 
 /** The minimum number of stored responses at the end of a run. With fewer, the run did not fill the cache. */
@@ -25,11 +25,11 @@ const LEAST_ENTRIES = 1000;
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
-  /** Resident memory two seconds after `/readyz` returned 200, without any request. */
+  /** Resident memory two seconds after `/readyz` returned 200, before any other request. */
   readonly restBytes: number;
   /**
-   * Resident memory two seconds after the warm-up: a few thousand misses whose responses are then purged. V8 has
-   * compiled the code for the run by then.
+   * Resident memory two seconds after the warm-up: a few thousand misses whose responses are then purged. By then, V8
+   * has compiled the code that the run uses.
    */
   readonly warmRestBytes: number;
   readonly peakBytes: number;
@@ -43,7 +43,7 @@ export interface MemoryResult {
 }
 
 /**
- * Requests distinct keys for 2 kB pages with distinct bodies. Takes fifty samples, or more to have one at least every
+ * Requests distinct keys for 2 kB pages with distinct bodies. Takes at least fifty samples, and at least one for every
  * 20,000 keys.
  */
 export async function measureMemory(keys: number, context: RunContext): Promise<MemoryResult> {

@@ -5,7 +5,7 @@ import type { RunContext } from './run-scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import { untilReady } from './until-ready.ts';
 
-/** The time until Portico is ready in front of a separate upstream, and its memory at rest. */
+/** The time until Portico is ready, with a separate upstream, and its idle memory. */
 export interface StartResult {
   readonly readyMs: Spread;
   readonly restBytes: Spread;

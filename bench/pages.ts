@@ -2,7 +2,7 @@
 export type PageSize = '2k' | '29k' | '200k';
 
 /**
- * The kinds of response bodies: all equal, each stamped with its own number, stamped with undocumented fields,
+ * The kinds of response bodies: all identical, each stamped with its own number, stamped and with undocumented fields,
  * compressed, or with an entity tag.
  */
 export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
@@ -12,7 +12,7 @@ export function isStamped(kind: PageKind): boolean {
   return kind === 'stamped' || kind === 'undocumented';
 }
 
-/** Returns the page of a kind before it is stamped or compressed. */
+/** Returns the page of one kind, before it is stamped or compressed. */
 export function pageOf(size: PageSize, kind: PageKind): Buffer {
   return questionPage(size, { undocumented: kind === 'undocumented' });
 }

@@ -25,7 +25,7 @@ export interface Running {
   cpuTimes(): CpuTimes;
   /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Programs append to it, so their next output is at its beginning. */
+  /** Empties the output file. Because programs append to the file, their next output is written at its beginning. */
   emptyOutput(): void;
   /**
    * Returns the exit code and the last output if the program has ended on its own. Returns undefined while it is
@@ -85,7 +85,7 @@ export async function startProgram(program: Program): Promise<Running> {
   };
 }
 
-/** Kills all programs that are still running. It must be called however the benchmark ends. */
+/** Kills all programs that are still running. Must be called no matter how the benchmark ends. */
 export function killAll(): void {
   for (const pid of alive.keys()) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();
@@ -144,7 +144,7 @@ function treeOf(root: number): number[] {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // The program name can contain spaces and parentheses. The parent is the second field after it.
+  // The program name, which may contain spaces and parentheses, is followed by the state and the parent.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /** A complete response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Header values by name in lower case. For a repeated header, only the last value is stored. */
+  /** Header values by lower-case name. For a repeated header, only the last value is stored. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body without its transfer coding, but with its content coding. */
   readonly body: Buffer;
@@ -11,7 +11,7 @@ export interface RawResponse {
   readonly bytes: number;
 }
 
-/** Sends a GET on a new connection and reads the complete response. Rejects after ten seconds. */
+/** Sends a GET request on a new connection and reads the complete response. Rejects after ten seconds. */
 export function rawRequest(
   port: number,
   path: string,

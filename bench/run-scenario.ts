@@ -28,7 +28,7 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** How many rounds were repeated because no response arrived while the machine was busy with other work. */
+  /** The number of rounds that were repeated because the machine was busy with other work and no response arrived. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
@@ -134,7 +134,7 @@ export async function startEntry(
   }
 }
 
-/** Requests all keys, if there are several, and warms the server up by the run's rule. */
+/** Requests all keys, if there are several, and warms the server up according to the run's rule. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,
@@ -171,11 +171,14 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
 }
 
 /**
- * On a busy machine, a short round can end without any response. It is repeated once, for at least this many seconds.
+ * On a busy machine, a short round can end without any response. Such a round is repeated once, for at least this many
+ * seconds.
  */
 const STALL_SECONDS = 1.5;
 
-/** More than the number of requests that wrk sends in a round without counting them: at most one per connection. */
+/**
+ * An upper limit on the number of requests that wrk sends in a round without counting them: at most one per connection.
+ */
 const UNCOUNTED = 1000;
 
 interface LoadedRound {
@@ -222,10 +225,10 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   return { result, cpuNs };
 }
 
-/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
+/** How many times each key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** Requests each key if there are several, so that in the rounds no key is new or a hit for the first time. */
+/** If there are several keys, requests each of them, so that none is new or a first-time hit during the rounds. */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
   if (typeof keys !== 'number' || keys < 2) return;
@@ -247,8 +250,8 @@ async function counted({ entry, started }: Running): Promise<number> {
 }
 
 /**
- * Match the counters of violations in responses: all violations, and those that are unexpected for a page with
- * undocumented fields.
+ * These patterns match the counters of violations in responses: all violations, and those that are unexpected for a
+ * page with undocumented fields.
  */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
 const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;

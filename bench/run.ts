@@ -12,7 +12,7 @@ import { FULL, QUICK } from './scenarios/effort.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
- * Runs the benchmark and returns the exit code. `startedAt` is the instant before the packages were installed, in epoch
+ * Runs the benchmark and returns the exit code. `startedAt` is the time before the packages were installed, in epoch
  * milliseconds.
  */
 export async function run(args: readonly string[], startedAt: number): Promise<number> {

@@ -1,6 +1,6 @@
 import { type Results, rowOf } from './results.ts';
 
-/** A limit and a function that reads the value from the results. The value is undefined if it was not measured. */
+/** A limit, and a function that reads the value from the results. The value is undefined if it was not measured. */
 export interface Target {
   readonly path: string;
   readonly what: string;
@@ -24,7 +24,7 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }
 
-/** The limit for the growth of RSS with the default cache budget: 1.5 × 64 MiB. */
+/** The limit on the growth of RSS with the default cache budget: 1.5 × 64 MiB. */
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
@@ -225,7 +225,7 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** A shorter run does not show the growth over a million keys. */
+/** With fewer keys, a run does not show the growth over a million keys. */
 const LEAST_KEYS = 500_000;
 
 function longMemoryRun({ memory }: Results): Results['memory'] {

@@ -41,7 +41,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   }).listen(port, '127.0.0.1', 4096);
 }
 
-/** Responds to each request head. Requests have no bodies. */
+/** Responds to each request head, because requests have no bodies. */
 function respondToEach(socket: Socket, responseOf: (missing: boolean) => Buffer): void {
   let rest: Buffer | undefined;
   socket.on('data', (chunk: Buffer) => {

@@ -14,7 +14,10 @@ export interface Proof {
   readonly sent: Readonly<Record<string, string>>;
 }
 
-/** The keys of the verified responses, if every key must be new. The rounds start at the other end of the keys. */
+/**
+ * The key of the last verification, if every key must be new. Verifications count down from the highest key, and rounds
+ * count up from the lowest.
+ */
 let lastFreshKey = 10_000_000;
 
 function pathOf({ path, keys }: BenchRequest): string {

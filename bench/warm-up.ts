@@ -24,7 +24,7 @@ export interface WarmUpResult {
   readonly complete: boolean;
 }
 
-/** At this rate of optimized functions per second and above, V8 is still compiling the server. */
+/** If V8 optimizes at least this many functions per second, it is still compiling the server. */
 export const COMPILING_PER_SECOND = 5;
 
 /** Returns the duration of a window in seconds. A warm-up has time for at least two windows. */

@@ -1,8 +1,8 @@
 -- Requests distinct keys. With -- COUNT, the step is chosen so that every key is requested before any is repeated.
--- With -- fresh FIRST, every key from FIRST on is requested once.
+-- With -- fresh FIRST, each key from FIRST onward is requested once.
 local head, tail, count, at, step = '', '', 1, 0, 7919
 
--- Reports that the round begins now, because starting the program can take long on a busy machine.
+-- Reports that the round begins now, because starting the program can take a long time on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()

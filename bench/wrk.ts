@@ -28,7 +28,7 @@ export interface LoadResult {
   readonly socketErrors: number;
 }
 
-/** The time that wrk may take to open its connections. */
+/** The time that wrk gets to open its connections. */
 const SETTLING_MS = 100;
 
 /** Runs wrk on the load core. Rejects on any socket error, so that a failed round is not mistaken for a slow one. */

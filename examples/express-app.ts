@@ -1,4 +1,5 @@
-// An Express application with Portico as middleware: the application handles its own routes, and Portico all others.
+// An Express application with Portico as middleware: the application handles its own routes, and Portico handles all
+// others.
 // Run it with: UPSTREAM_URL=https://qa.example.org/real-answers node examples/express-app.ts
 import { randomUUID } from 'node:crypto';
 import express from 'express';

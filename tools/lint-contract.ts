@@ -18,7 +18,7 @@ same document. Exits with 1 if there are errors; warnings are printed.
   --help     show this
 `;
 
-/** The rules of Spectral's `oas` ruleset that Redocly has but does not recommend (docs/adr/0030). */
+/** Rules of Spectral's `oas` ruleset that Redocly also has but that are not in its recommended set (docs/adr/0030). */
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
 /** Runs both checks and returns the exit code. */
@@ -74,11 +74,11 @@ function arrayFaults(value: unknown, pointer = ''): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !(value instanceof Date);
 
-/** Matches a text that a YAML 1.1 reader ends early if it is inside brackets or braces. */
+/** Matches the characters at which a YAML 1.1 reader may end an unquoted text inside brackets or braces. */
 const ENDS_IN_FLOW = /[?,[\]{}]/;
 
 /**
- * Returns the places that YAML 1.1 readers reject or read as another value: dates, words such as `on` and `no`, and
+ * Returns the places that YAML 1.1 readers reject or read as a different value: dates, words such as `on` and `no`, and
  * question marks inside braces.
  */
 function yamlFaults(text: string): string[] {

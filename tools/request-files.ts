@@ -12,7 +12,7 @@ import { createGateway } from '../src/gateway.ts';
 import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/logs.ts';
 
 /*
- * Prints, as JSON, the files of `src` in which a function runs during one request: for a cache hit, and for a miss
+ * Prints, as JSON, the files of `src` whose functions run during one request: once for a cache hit, and once for a miss
  * whose response is validated and stored. This is a separate program because precise coverage slows down the whole
  * process.
  */
@@ -24,7 +24,7 @@ export interface RequestFiles {
 }
 
 const WARM_UP = 5;
-/** Background work can run during one request, but hardly during each of several requests. */
+/** Background work may happen to run during one request, but it is unlikely to run during each of several requests. */
 const REPETITIONS = 3;
 const SOURCES = pathToFileURL(join(import.meta.dirname, '..', 'src')).href;
 const AUTHORIZATION = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
@@ -93,8 +93,7 @@ const CONFIG = {
 const ran = ({ ranges: [range] }: Profiler.FunctionCoverage) => range && range.startOffset > 0 && range.count > 0;
 
 /**
- * Returns the files of `src` in which a function ran. Module bodies, which start at offset 0, do not count as
- * functions.
+ * Returns the files in `src` whose functions ran. Module bodies, which start at offset 0, do not count as functions.
  */
 function enteredFiles(coverage: readonly Profiler.ScriptCoverage[]): Set<string> {
   return new Set(

@@ -9,8 +9,8 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Takes the screenshots of the console: docs/images/*.png, or every page into a folder with --all FOLDER. Simulates
- * fifteen minutes of traffic to a reference server with chaos, using a simulated clock.
+ * Takes the console screenshots in docs/images/*.png or, with --all FOLDER, screenshots of every page. To do so, it
+ * simulates fifteen minutes of traffic to a reference server with chaos, using a simulated clock.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -95,7 +95,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the next frame after their data arrives.
+  // The charts are drawn in the frame after their data arrives.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);

@@ -10,9 +10,9 @@ export interface SourceFile {
 }
 
 /**
- * How many files in `src` a request may enter, for a cache hit and for a validated cache miss. `goals` are the numbers
- * to aim for. `limits` are the numbers that the test enforces for the current number of stages; each additional file in
- * `pipeline/stages` raises both limits by one.
+ * How many files in `src` may run code for one request: a cache hit or a validated cache miss. `goals` are the numbers
+ * to aim for, and `limits` are the numbers that the test enforces for the current number of stages; each additional
+ * file in `pipeline/stages` raises both limits by one.
  */
 export const REQUEST_FILES = {
   goals: { hit: 30, miss: 60 },
@@ -131,7 +131,7 @@ export function readSources(folder: string, prefix = ''): SourceFile[] {
     .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
 }
 
-/** Determines, in a separate process, the files of `src` that a request enters. */
+/** Determines, in a separate process, which files in `src` run code for a request. */
 export function measureRequestFiles(): RequestFiles {
   const program = join(import.meta.dirname, 'request-files.ts');
   return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;

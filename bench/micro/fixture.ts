@@ -26,7 +26,7 @@ export interface Fixture {
   readonly plan: Plan;
   readonly arrival: Arrival;
   readonly exchange: Exchange;
-  /** The trace of the hit in the state in which it is counted and logged. */
+  /** The hit's trace, in the state in which it is counted and logged. */
   readonly trace: Trace;
   /** The resolved target of the page. */
   readonly target: OperationTarget;

@@ -20,7 +20,7 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** With more inputs at once, V8 would promote them before they are used. */
+/** With more inputs at once, V8 would move them to its old generation before they are used. */
 const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;
@@ -28,14 +28,14 @@ const LEAST_QUIET = 5;
 /** At this number of bytes per call and above, V8's coarse count of allocations is accurate enough. */
 const EXACT_BELOW = 8000;
 
-/** The number of bytes that can be allocated before a garbage collection. */
+/** The number of bytes that can be allocated without causing a garbage collection. */
 const YOUNG_BYTES = 400_000;
 
 type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, sink: unknown[]) => void;
 
 /**
- * Compiles a separate loop for each stage, because V8 could not optimize the call in a shared loop. The results are
- * stored, so that V8 cannot eliminate the calls.
+ * Compiles a separate loop for each stage, because V8 could not optimize the call in a shared loop. The loop stores the
+ * results, so that V8 cannot eliminate the calls.
  */
 function createLoop(): Loop {
   const text = 'for (let i = 0; i < calls; i += 1) sink[i & 7] = run(inputs[i]);';
@@ -84,9 +84,9 @@ function pauses(): number {
 }
 
 /**
- * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps. It counts the bytes in use
- * exactly, but only until garbage is collected. If calls allocate many bytes, the coarse count is the result;
- * otherwise, it determines how long a second, exact measurement runs.
+ * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps. Its count of the bytes in use
+ * is exact, but only until garbage is collected. If calls allocate many bytes, the coarse count is accurate enough.
+ * Otherwise, it determines how many calls a second, exact measurement can make.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;

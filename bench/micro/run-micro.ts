@@ -6,7 +6,7 @@ import type { RunContext } from '../run-scenario.ts';
 import type { MicroEffort } from './measure-stage.ts';
 import type { MicroLine, MicroTask } from './worker.ts';
 
-/** The efforts of short and long micro-benchmarks. */
+/** The settings for short and long micro-benchmarks. */
 export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
   full: { warmMs: 1000, batchMs: 3, batches: 151, allocationCalls: 2000 },
   quick: { warmMs: 300, batchMs: 2, batches: 41, allocationCalls: 2000 },

@@ -2,7 +2,7 @@
 export interface Account {
   readonly name: string;
   readonly password: string;
-  /** The hash in Portico's roles file, created by argon2id with the parameters of `portico hash-password`. */
+  /** The hash in Portico's roles file, created with argon2id and the same parameters as in `portico hash-password`. */
   readonly passwordHash: string;
 }
 
@@ -20,7 +20,7 @@ export const STRANGER: Account = {
   passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$o08HlUrI5R+8csIO/rGeUA$sPd3cAqQ4wGfeje87OvIjt5ke4IHw42VF7BBqHG2z24',
 };
 
-/** Returns the value of an account's `Authorization`. */
+/** Returns the value of an account's `Authorization` header. */
 export function authorizationOf({ name, password }: Account): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

@@ -5,14 +5,14 @@ import { startProgram } from '../process-tree.ts';
 import { MEMBER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext } from './peer.ts';
 
-/** The tasks of nginx: to forward every request, to cache pages behind auth_basic, or also to compress them. */
+/** What nginx does: forward every request, cache pages behind auth_basic, or cache and compress them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
 
 /** The options of an nginx peer. */
 export interface NginxOptions {
-  /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce its CPU per request. */
+  /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce nginx's CPU per request. */
   readonly tuned?: boolean;
-  /** Distinguishes several peers of the same kind in one scenario. */
+  /** Distinguishes peers of the same kind in one scenario. */
   readonly note?: string;
 }
 

@@ -11,7 +11,7 @@ import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
 /** A variant of Portico. All features that it does not mention are on, as in `strict` mode. */
 export interface PorticoVariant {
-  /** The addition to Portico's name in tables. */
+  /** The text that follows Portico's name in tables. */
   readonly label: string;
   readonly responses: 'enforce' | 'report' | 'off';
   readonly cache: boolean;
@@ -39,7 +39,10 @@ const ROLES = {
   ],
 };
 
-/** The roles file of every run: one role with one permission, one account with the role and one account without it. */
+/**
+ * The roles file of every run. It contains a role with one permission, an account with that role and an account without
+ * it.
+ */
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /**

@@ -17,7 +17,8 @@ export function varnish(): Peer {
       const vcl = vclOf(upstreamPort);
       const file = join(own, 'default.vcl');
       writeFileSync(file, vcl);
-      // The jail is disabled: as root, Varnish would run its worker under an account that cannot read the run's folder.
+      // The jail is disabled because otherwise, as root, Varnish would run its worker under an account that cannot read
+      // the run's folder.
       const storage = ['-j', 'none', '-s', 'malloc,512m', '-T', 'none'];
       const running = await startProgram({
         name: 'Varnish',

@@ -8,7 +8,7 @@ const LEAST = 0.6;
 /** The approximate width of a character in pixels. */
 const LETTER = 6.1;
 
-/** Colors by kind of work. These are medium tones, on which dark text is readable with any page background. */
+/** Colors by kind of work. Dark text is readable on these medium tones, whatever the background of the page. */
 const COLOURS: readonly (readonly [string, string, string])[] = [
   ['Portico', '#4fb48e', 'Portico'],
   ['package', '#c9a2e0', 'packages'],

@@ -12,7 +12,7 @@ const NAMED = new Map([
   ['(program)', 'native code outside of JavaScript (event loop, system calls)'],
 ]);
 
-/** The functions of Node's bindings that end in system calls on sockets and files. */
+/** Matches the functions in Node's bindings that make system calls on sockets and files. */
 const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
 
 /** Matches functions that Ajv compiles. They have a name but no file. */
@@ -54,7 +54,7 @@ export function placeOf({ url, lineNumber }: CallFrame): string {
 
 function insideOf(url: string): string {
   if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
-  // These are packages of another checkout or linked packages.
+  // The package belongs to another checkout, or it is linked.
   const packages = url.lastIndexOf('/node_modules/');
   return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
 }

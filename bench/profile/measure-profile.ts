@@ -79,7 +79,7 @@ async function runProfiled(
   const one = await startEntry(scenario, entry, context);
   try {
     await warmEntry(scenario, one, context);
-    // Both this clock and the profile's clock count from the start of the machine.
+    // This clock and the profile's clock both start when the machine boots.
     const from = nowUs();
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));

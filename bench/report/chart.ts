@@ -18,7 +18,8 @@ const NUMBERS = 64;
 const LINE = 22;
 
 /**
- * Returns a bar chart of CPU per request. Each scenario has its own scale, and the chart suits light and dark pages.
+ * Returns a bar chart of CPU per request. Each scenario has its own scale. The chart is readable on both light and dark
+ * pages.
  */
 export function toChart({ scenarios, machine }: Results): string {
   const parts: string[] = [];
@@ -26,7 +27,7 @@ export function toChart({ scenarios, machine }: Results): string {
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // The bars fill the width. An outlier's line ends at the edge, so that it does not shrink the other bars.
+    // The scale depends on the medians, so that the bars fill the width. The line of an outlier is cut off at the edge.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {

@@ -1,7 +1,7 @@
 import { formatNumber } from '../format-number.ts';
 import type { Machine } from '../machine.ts';
 
-/** Returns a list of the processor, the system, the versions and the missing programs. */
+/** Returns a list with the processor, the system, the versions and the missing programs. */
 export function machineLines({
   cpu,
   cores,

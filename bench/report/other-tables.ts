@@ -3,7 +3,7 @@ import type { LatencyRow } from '../measure-latency.ts';
 import type { MemoryResult } from '../measure-memory.ts';
 import type { StartResult } from '../measure-start.ts';
 
-/** Returns the table of latencies at half of each server's peak. */
+/** Returns the table of latencies at half of each server's peak rate. */
 export function latencyTable(rows: readonly LatencyRow[]): string {
   return [
     '### Latency of a hit at half of the peak, 29 kB, 32 connections',
@@ -26,7 +26,7 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
   ].join('\n');
 }
 
-/** Returns the table of startup times and memory at rest. */
+/** Returns the table of startup times and idle memory. */
 export function startTable({ readyMs, restBytes }: StartResult): string {
   const row = (name: string, values: readonly number[]) =>
     `| ${name} | ${values.map((value) => formatNumber(value, 0)).join(' | ')} |`;
@@ -42,7 +42,10 @@ export function startTable({ readyMs, restBytes }: StartResult): string {
   ].join('\n');
 }
 
-/** Returns the tables of memory as distinct keys are requested, with about twenty samples each. */
+/**
+ * Returns the tables that show how much memory is used while distinct keys are requested, with about twenty samples
+ * each.
+ */
 export function memoryTable(memory: MemoryResult): string {
   const every = Math.max(1, Math.round(memory.samples.length / 20));
   const shown = memory.samples.filter((_, at) => (at + 1) % every === 0 || at === memory.samples.length - 1);

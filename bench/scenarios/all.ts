@@ -53,7 +53,7 @@ export function wantedParts({ without }: Effort, only: readonly string[]): reado
   return OTHER_PARTS.filter((part) => !without.includes(part));
 }
 
-/** Returns the scenario whose servers are measured at half of their peak. */
+/** Returns the scenario whose servers are also measured at half their peak rate. */
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');

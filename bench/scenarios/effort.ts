@@ -4,9 +4,9 @@ import type { Rounds } from './scenario.ts';
 /** The amount of work in a run. */
 export interface Effort {
   readonly name: 'full' | 'quick';
-  /** The scenarios whose results determine targets. */
+  /** The rounds of the scenarios that have targets. */
   readonly main: Rounds;
-  /** The scenarios that show how the cost grows. */
+  /** The rounds of the scenarios that show how the cost grows. */
   readonly side: Rounds;
   /** The warm-up of every server before its rounds, for both Portico and its peers. */
   readonly warmUp: WarmUpRule;
@@ -36,8 +36,8 @@ export const FULL: Effort = {
 };
 
 /**
- * The effort for a run of less than four minutes: rough numbers, short warm-ups, and no scenarios that few targets
- * need.
+ * The effort for a run of less than four minutes. Its numbers are rough, because warm-ups are short, and it omits
+ * scenarios that few targets need.
  */
 export const QUICK: Effort = {
   name: 'quick',
@@ -73,7 +73,7 @@ export const QUICK: Effort = {
   memoryKeys: 100_000,
 };
 
-/** The rounds of `--against`. Each round has new processes, which are warmed up like all servers. */
+/** The rounds of `--against`. Each round uses new processes, which are warmed up like any other server. */
 export const COMPARED: Rounds = { count: 5, seconds: 1.5 };
 
 /** The rounds of `--against` with `--quick`. */

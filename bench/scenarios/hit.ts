@@ -11,7 +11,9 @@ const caching = (): Entry['peer'] => portico({ label: 'hit', responses: 'enforce
 
 const plainNginx: Entry = { peer: nginx('cache'), request: PLAIN };
 
-/** Scenarios with stored responses: unchanged, compressed, or as a 304; by size and by number of connections. */
+/**
+ * Scenarios with stored responses (unchanged, compressed or as a 304), for different sizes and numbers of connections.
+ */
 export function hitScenarios({ main, side }: Effort): Scenario[] {
   return [
     identity('hit', '29k', 32, main, {

@@ -8,13 +8,13 @@ export const PAGE_PATH = '/services/v2/question.json?page=1&pageSize=15&sort=new
 const ACCEPT = { Accept: 'application/json' };
 const HEADERS = { Authorization: authorizationOf(MEMBER), ...ACCEPT };
 
-/** The ordinary request: one page for a caller with the permission. */
+/** The ordinary request: one page for a caller with the required permission. */
 export const PLAIN: BenchRequest = { path: PAGE_PATH, headers: HEADERS, status: 200, page: true };
 
-/** The request PLAIN from a client that accepts gzip. */
+/** Like `PLAIN`, but from a client that accepts gzip. */
 export const PLAIN_GZIP: BenchRequest = { ...PLAIN, headers: { ...HEADERS, 'Accept-Encoding': 'gzip' } };
 
-/** The request PLAIN from a client that already has the page. */
+/** Like `PLAIN`, but from a client that already has the page. */
 export const PLAIN_REVALIDATED: BenchRequest = { ...PLAIN, status: 304, page: false, revalidate: true };
 
 const FROM_CACHE = {
@@ -22,23 +22,23 @@ const FROM_CACHE = {
   counted: /^portico_cache_requests_total\{.*result="hit"/,
 } as const;
 
-/** A request that Portico serves from the cache, as a header and a metric must show. */
+/** A request that Portico serves from the cache. A header and a metric must confirm this. */
 export const HIT: BenchRequest = { ...PLAIN, ...FROM_CACHE };
 
-/** The request HIT from a client that accepts gzip. */
+/** Like `HIT`, but from a client that accepts gzip. */
 export const HIT_GZIP: BenchRequest = { ...PLAIN_GZIP, ...FROM_CACHE };
 
-/** The request HIT from a client that already has the page. */
+/** Like `HIT`, but from a client that already has the page. */
 export const HIT_REVALIDATED: BenchRequest = { ...PLAIN_REVALIDATED, ...FROM_CACHE };
 
-/** A request whose response Portico fetches and finds valid, as a header and a metric must show. */
+/** A request whose response Portico fetches and finds valid. A header and a metric must confirm this. */
 export const VALIDATED: BenchRequest = {
   ...PLAIN,
   proof: { 'contract-status': /^conforming$/ },
   counted: /^portico_checks_total\{check="responses",outcome="passed"\}/,
 };
 
-/** The request VALIDATED for pages with two undocumented fields, which Portico reports and forwards. */
+/** Like `VALIDATED`, but for pages with two undocumented fields, which Portico reports and forwards. */
 export const VALIDATED_UNDOCUMENTED: BenchRequest = {
   ...VALIDATED,
   proof: { 'contract-status': /^violations; count=2; worst=undocumented/ },
@@ -46,7 +46,8 @@ export const VALIDATED_UNDOCUMENTED: BenchRequest = {
 };
 
 /**
- * A request for a new target whose response Portico fetches, finds valid and stores, as headers and a metric must show.
+ * A request for a new target whose response Portico fetches, finds valid and stores. Headers and a metric must confirm
+ * this.
  */
 export const STORED: BenchRequest = {
   ...VALIDATED,
@@ -60,7 +61,7 @@ export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_ans
 /** A request for an undocumented path that is allowed. */
 export const UNDOCUMENTED: BenchRequest = { ...PLAIN, path: UNDOCUMENTED_PATH };
 
-/** The request UNDOCUMENTED through Portico, whose response contains no cache status. */
+/** Like `UNDOCUMENTED`, but sent through Portico, whose response contains no cache status. */
 export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
   ...UNDOCUMENTED,
   proof: { 'cache-status': 'absent', via: /portico/ },

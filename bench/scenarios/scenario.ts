@@ -19,9 +19,13 @@ export interface BenchRequest {
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
   /** The line of Portico's metrics whose value must grow by at least the number of requests. */
   readonly counted?: RegExp;
-  /** True if every response has undocumented fields, so that Portico counts violations of that category. */
+  /**
+   * True if every response has undocumented fields, so that Portico counts violations of the category `undocumented`.
+   */
   readonly undocumented?: boolean;
-  /** True to send back the entity tag of a first response, so that the rounds get 304 responses. */
+  /**
+   * True to send the entity tag of the first response with all later requests, so that the rounds get 304 responses.
+   */
   readonly revalidate?: boolean;
   /**
    * The number of distinct keys to request in turn, all of which are also requested before the rounds. `fresh` requests

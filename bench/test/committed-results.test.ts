@@ -45,7 +45,7 @@ test('the committed results come from one commit, or the documentation names the
   for (const commit of commits)
     assert.match(commit ?? 'none', /^[0-9a-f]+$/, 'the results were measured with local changes');
   if (new Set(commits).size === 1) return;
-  // These results were written before a run wrote all files together. The next complete run replaces them.
+  // These results date from before a run wrote all files together. The next complete run replaces them.
   const byFile = Object.fromEntries(names.map((name, at) => [name, commits[at]]));
   assert.equal(committed.files, undefined, JSON.stringify(byFile));
   const text = readFileSync(join(BENCH, '..', 'docs', 'performance.md'), 'utf8');

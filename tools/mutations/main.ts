@@ -14,7 +14,7 @@ import path from 'node:path';
 import { type Mutation, MUTATIONS } from './table.ts';
 
 /**
- * Applies each mutation of the table to a temporary copy of the repository, one at a time, and runs the test file that
+ * Applies each mutation in the table to a temporary copy of the repository, one at a time, and runs the test file that
  * must detect it. Exits with 1 if a mutation survived or could not be tested.
  *
  *   npm run mutations              all mutations
@@ -45,8 +45,7 @@ function patternOf(text: string): RegExp {
 }
 
 /**
- * Finds the text in the file that the table names. If it is not there, finds it in the only file of `src` that contains
- * it.
+ * Finds the text in the file that the table names or, if it is not there, in the only file in `src` that contains it.
  */
 function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
   const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
@@ -115,7 +114,7 @@ function tryMutation(copy: string, mutation: Mutation, test: string): Outcome {
   }
 }
 
-/** Returns the test file that the table names, or the only file of `test` with the same name, or undefined. */
+/** Returns the test file that the table names, the only file in `test` with the same name, or undefined. */
 function testFile(copy: string, { test }: Mutation): string | undefined {
   if (existsSync(path.join(copy, test))) return test;
   const found = readdirSync(path.join(copy, 'test'), { recursive: true, encoding: 'utf8' })

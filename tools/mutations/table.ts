@@ -245,7 +245,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'codings.length <= MAX_CODINGS &&',
     replace: '',
     test: 'test/upstream/create-upstream.test.ts',
-    why: 'a body coded ten times is decoded',
+    why: 'a body with ten content codings is decoded',
   },
   {
     file: 'src/upstream/response-body.ts',
@@ -294,7 +294,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (silenceMs !== undefined) watch.start(silenceMs);',
     replace: '',
     test: 'test/lib/read-body.test.ts',
-    why: 'Portico waits without a limit for a client that stops sending',
+    why: 'Portico waits forever for a client that stops sending',
   },
   {
     file: 'src/upstream/proxy/create-proxy.ts',
@@ -322,7 +322,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'rewritten.finish(failure);',
     replace: 'rewritten.finish();',
     test: 'test/pipeline/undocumented/rewrite-addresses.test.ts',
-    why: 'a broken body that is rewritten looks whole to the client',
+    why: 'a truncated body that is rewritten looks complete to the client',
   },
   {
     file: 'src/http/write-reply.ts',
@@ -336,14 +336,14 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (state !== 'reading' || res.writableNeedDrain) awaitClient();",
     replace: '',
     test: 'test/http/write-reply.test.ts',
-    why: 'a client that does not take the last bytes is waited for without end',
+    why: 'Portico waits forever for a client that does not read the last bytes',
   },
   {
     file: 'src/http/write-stream.ts',
     find: 'else if (unsent === 0) res.destroy();',
     replace: 'else res.destroy();',
     test: 'test/http/write-reply.test.ts',
-    why: 'the bytes before a body broke off are lost',
+    why: 'the bytes that arrive before a body is cut off are lost',
   },
   {
     file: 'src/pipeline/undocumented/forward.ts',
@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (failure?.kind === 'aborted') return this.destroy(failure);",
     replace: '',
     test: 'test/model/streamed-body.test.ts',
-    why: 'the place of a client that left is not given back',
+    why: 'the slot of a client that disconnected is not released',
   },
   {
     file: 'src/upstream/send-request.ts',
@@ -392,14 +392,14 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'admission instanceof Promise || request.upload !== undefined',
     replace: 'admission instanceof Promise',
     test: 'test/upstream/create-upstream.test.ts',
-    why: 'a write with a slow body is sent although its client has no stream left',
+    why: 'a write with a slow body is sent although its client has reached its limit on streams',
   },
   {
     file: 'src/upstream/addresses.ts',
     find: '?? 0) | LOWER_CASE',
     replace: '?? 0)',
     test: 'test/upstream/addresses.test.ts',
-    why: 'an address in upper case is not found',
+    why: 'an address in upper case is not recognized',
   },
   {
     file: 'src/upstream/end-to-end-headers.ts',
@@ -462,21 +462,21 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'declared > limit',
     replace: 'declared >= limit',
     test: 'test/upstream/create-upstream.test.ts',
-    why: 'a body that declares exactly the limit is too large',
+    why: 'a body that declares exactly the limit is treated as too large',
   },
   {
     file: 'src/upstream/sending.ts',
     find: 'if (length > limit)',
     replace: 'if (length >= limit)',
     test: 'test/upstream/create-upstream.test.ts',
-    why: 'a body of exactly the limit is too large',
+    why: 'a body of exactly the limit is treated as too large',
   },
   {
     file: 'src/lib/read-body.ts',
     find: 'if (length <= limit) continue;',
     replace: 'if (length < limit) continue;',
     test: 'test/lib/read-body.test.ts',
-    why: 'a body of exactly the limit is too large',
+    why: 'a body of exactly the limit is treated as too large',
   },
   {
     file: 'src/pipeline/stages/validate-body.ts',
@@ -506,7 +506,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (depth > maxDepth) return',
     replace: 'if (depth >= maxDepth) return',
     test: 'test/comments/redact-members.test.ts',
-    why: 'a body of exactly the greatest depth is malformed',
+    why: 'a body of exactly the maximum depth is treated as malformed',
   },
   // gdpr
   {
@@ -514,7 +514,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'Math.abs(clock() - at) < windowMs',
     replace: 'clock() - at < windowMs',
     test: 'test/gdpr/upload-memory.test.ts',
-    why: 'after the clock was set back, an upload is a duplicate for too long',
+    why: 'after the clock was set back, an upload counts as a duplicate for too long',
   },
   // ladder
   {
@@ -522,7 +522,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'judged < minAnswers',
     replace: 'judged <= minAnswers',
     test: 'test/ladder/ladder-rows.test.ts',
-    why: 'exactly the required number of responses is not enough',
+    why: 'exactly the required number of responses does not suffice',
   },
   {
     file: 'src/ladder/ladder-rows.ts',

@@ -24,7 +24,7 @@ export type CompareBody = (body: Buffer) => Comparison;
 /** Matches the part that every absolute address contains. */
 export const ADDRESS = /:\\?\//;
 
-/** More undocumented fields than Portico reports for one response. */
+/** The maximum number of undocumented fields to compare, which is more than Portico reports for one response. */
 const MAX_UNKNOWN = 20;
 
 /**
@@ -44,7 +44,7 @@ export function createCompareBody(
   const schema = { schema: schemas.get(file) ?? true, path: file };
   const scanner = openScanner(limits).compile({ schemas, schema, excerpt });
   const tree = toExcerptTree(excerpt);
-  // Reports contain only descriptions of the values, so the scanner may return another integer.
+  // Reports contain only descriptions of the values, so the scanner may return a different integer.
   const unknownIn = (value: unknown) =>
     findUnknownFields(shape, value, MAX_UNKNOWN).map(({ within, at, value: found }) => ({
       within,
@@ -81,7 +81,7 @@ function excerptOf(value: unknown, { inside }: ExcerptTree): unknown {
   );
 }
 
-/** A success response of the contract with examples of its bodies. */
+/** A success response in the contract, with examples of its bodies. */
 export interface ExampleResponse {
   readonly operation: string;
   readonly status: number;

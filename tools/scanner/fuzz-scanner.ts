@@ -25,7 +25,7 @@ export interface FuzzReport {
   readonly compared: number;
   readonly valid: number;
   readonly invalid: number;
-  /** The number of valid bodies that the scanner did not accept. */
+  /** The number of valid bodies for which the scanner requested a closer look. */
   readonly closer: number;
   /** Each wrong result of the scanner, with its body. */
   readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
@@ -57,7 +57,7 @@ function readTargets(): Target[] {
     QUERIES.flatMap((query) => {
       const operation = contract.operations.find((one) => one.id === id);
       if (operation === undefined) return [];
-      // This is the node in the examples of the results of operations 11 and 12.
+      // All path parameters are 118, the id of the node in the example responses of operations 11 and 12.
       const inPath = operation.parameters.filter(({ location }) => location === 'path');
       const rawParameters = Object.fromEntries(inPath.map(({ name }) => [name, '118']));
       const { values, violations } = contract.decodeParameters(operation, { rawParameters }, query);

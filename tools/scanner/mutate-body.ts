@@ -8,7 +8,7 @@ interface Place {
   readonly key: string | number;
 }
 
-// Marks a text that is written to the JSON as it is, in place of its string and the quotes.
+// Marks a string whose text is written to the JSON verbatim, without quotes.
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
@@ -87,7 +87,7 @@ function mutateOnce(random: SeededRandom, { inside, key }: Place): void {
   else inside.push(structuredClone(random.pick(VALUES)));
 }
 
-/** Repeats elements, so that lists become longer and have the same members at several places. */
+/** Repeats elements, so that lists become longer and several of their items have the same members. */
 function repeat(random: SeededRandom, list: unknown[]): void {
   const copies = list.length === 0 ? 0 : random.integer(1, 12);
   for (let left = copies; left > 0; left -= 1) list.push(structuredClone(random.pick(list)));

@@ -2,7 +2,7 @@ import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
 import { createDecide } from '../../../src/pipeline/decide-permission.ts';
 import type { Stage } from '../stage.ts';
 
-/** Measures the decision on the caller's permission. */
+/** Measures deciding whether the caller has the required permission. */
 export const authorize: Stage = {
   name: 'authorize',
   what: "createDecide on the caller's grants",

@@ -9,7 +9,7 @@ export const resolveTarget: Stage = {
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const text = (): Arrival => ({ ...arrival, rawTarget: fresh(arrival.rawTarget) });
-    // If the target were not in the memo, its path would be parsed.
+    // This path throws when it is read, which happens only if the target is not in the memo.
     const unread = Object.defineProperty(text(), 'path', {
       get: () => {
         throw new Error('the target is not remembered');

@@ -33,7 +33,8 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const stamp = ++objects;
   let missing = load<u32>(table, TABLE_REQUIRED);
-  // The address that contains the member expected next. Members are mostly in the same order as in the last object.
+  // The address of the reference to the member that is expected next. Members are usually in the same order as in the
+  // previous object.
   let next: u32 = table + TABLE_FIRST;
   let count: u32 = 0;
   at = skipSpace(at + 1);
@@ -98,7 +99,7 @@ function hasName(key: u32, at: u32): bool {
     at += 8;
     left -= 8;
   }
-  // The lowest-order bytes come first in memory.
+  // In memory, the lowest-order bytes come first, so this shift removes the bytes after the name and the quote.
   return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
 }
 

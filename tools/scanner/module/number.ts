@@ -3,10 +3,10 @@
 /** True if the last number that `endOfNumber` read has neither a fraction nor an exponent. */
 export let isInteger: bool = false;
 
-/** True if that number is certainly finite as a double. */
+/** True if that number is certain to be finite as a double. */
 export let isSurelyFinite: bool = false;
 
-/** The maximum number of digits of an integer that certainly fits into 64 bits. */
+/** An integer with at most this many digits always fits into 64 bits. */
 export const MOST_DIGITS: u32 = 19;
 /** A number with fewer digits before the decimal point and an exponent below 100 is far below the largest double. */
 const SAFE_DIGITS: u32 = 100;
@@ -61,7 +61,9 @@ function endOfFraction(at: u32): u32 {
   return at;
 }
 
-/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as by `JSON.parse`. */
+/**
+ * Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as `JSON.parse` rounds it.
+ */
 export function integerAt(at: u32, end: u32): f64 {
   const isNegative = load<u8>(at) == MINUS;
   let magnitude: u64 = 0;

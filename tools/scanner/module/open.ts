@@ -1,16 +1,16 @@
-// Skips values without rules. They must only be well-formed JSON, and an object must not contain the same name twice.
+// Skips values without rules. They only have to be well-formed JSON without duplicate names in an object.
 
 import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/scanner/table-layout';
 import { endOfNumber } from './number';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 
-/** The deepest nesting of objects and arrays. */
+/** The maximum nesting depth of objects and arrays. */
 export let maxDepth: u32 = 0;
 
-/** The number of elements, members, objects and arrays so far. It is never too low. */
+/** The number of elements, members, objects and arrays so far. It may be too high, but never too low. */
 export let values: u32 = 0;
 
-/** The end of the stored names. They belong to the open objects around the current value. */
+/** The end of the stored names, which are the names in the objects that contain the current value. */
 let namesEnd: u32 = 0;
 
 /** Prepares for a new body. */

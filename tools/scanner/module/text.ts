@@ -20,10 +20,10 @@ const CARRIAGE_RETURN: u8 = 0x0d;
 /** True if the last string that `endOfString` read contains an escape. */
 export let escaped: bool = false;
 
-/** True if a string of the body may have bytes that are not ASCII. */
+/** True if a string in the body may contain non-ASCII bytes. */
 export let beyondAscii: bool = false;
 
-/** True if a string of the body may have a colon and a slash, plain or escaped, as in an absolute address. */
+/** True if a string in the body may contain a colon and a slash, plain or escaped, as in an absolute address. */
 export let hasAddress: bool = false;
 
 /** Prepares for a new body. */
@@ -37,7 +37,10 @@ export function skipSpace(at: u32): u32 {
   return load<u8>(at) > 0x20 ? at : endOfSpace(at);
 }
 
-/** Does the same as `skipSpace`. It reads 16 bytes at a time, because white space is mostly a line break with indentation. */
+/**
+ * Does the same as `skipSpace`, but reads 16 bytes at a time, because most white space is a line break followed by
+ * indentation.
+ */
 function endOfSpace(at: u32): u32 {
   // The zero bytes after the body end the loop.
   while (true) {
@@ -62,7 +65,7 @@ export function endOfString(at: u32): u32 {
     // With this bit inverted, the quote is adjacent to the control characters, so one comparison finds both.
     const ends = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(0x20));
     const special = i8x16.bitmask(v128.or(ends, i8x16.eq(bytes, i8x16.splat(BACKSLASH))));
-    // Bytes after the string may be included here. At worst, the body is examined without need.
+    // This may include bytes after the string. At worst, the body is then examined unnecessarily.
     all = v128.or(all, bytes);
     const colons = i8x16.eq(bytes, i8x16.splat(COLON));
     addresses = v128.or(addresses, v128.and(colons, i8x16.eq(v128.load(at, 1), i8x16.splat(SLASH))));
@@ -125,7 +128,7 @@ export function sameBytes(one: u32, other: u32, length: u32): bool {
   return true;
 }
 
-/** Checks the string between two positions against its pattern, its words and its length limits. */
+/** Checks the string between two positions against a node's pattern, words and length limits. */
 export function checkString(node: u32, from: u32, to: u32): bool {
   const words = load<u32>(node, NODE_WORDS);
   if (words != 0) return isOneOf(words, from, to - from);
@@ -144,7 +147,8 @@ function matches(pattern: u32, from: u32, to: u32): bool {
 }
 
 /**
- * Returns true if the string is one of the words. Words are compared as bytes, so a string with escapes never matches.
+ * Returns true if the string is one of the words. The comparison is byte by byte, so a string with escapes never
+ * matches.
  */
 function isOneOf(words: u32, from: u32, length: u32): bool {
   let word = words + WORDS_FIRST;

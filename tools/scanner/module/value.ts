@@ -94,8 +94,8 @@ function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
 }
 
 /**
- * Records a string whose form is not the expected one. Returns false if the form is required, or if the string has
- * escapes, which are not decoded here.
+ * Records a string whose form is not the expected one. Returns false if the form is required rather than expected, or
+ * if the string contains escapes, which are not decoded here.
  */
 function isUnexpectedOnly(node: u32, kinds: u32, from: u32, end: u32): bool {
   if ((kinds & EXPECTED_STRING) == 0 || escaped) return false;
@@ -105,8 +105,8 @@ function isUnexpectedOnly(node: u32, kinds: u32, from: u32, end: u32): bool {
 }
 
 /**
- * Checks a number. Only `JSON.parse` can determine the value of a number with a fraction or an exponent, so the result
- * is doubtful if the value matters.
+ * Checks a number. Only `JSON.parse` can determine the value of a number with a fraction or an exponent, so if the
+ * value matters, the body needs a closer look.
  */
 function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
   const end = endOfNumber(at);
