@@ -72,13 +72,14 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would drift apart, and one place would then reveal what the other refuses.
+  // If there were two lists of key prefixes, they would drift apart, and one place would reveal keys that the other
+  // hides.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
   });
 
-  // Using another store must not require changes in every command that reads the ledger.
+  // Switching to another store must not mean changing every command that reads the ledger.
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
@@ -86,13 +87,13 @@ describe('the sources', () => {
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
-      // The memory store holds entries until the configured store is open. If no store is configured, it holds all
-      // entries.
+      // Entries go to the memory store until the configured store is open, or permanently if no store is configured.
       'assembly/assemble-ledger.ts → ledger/store/memory-store.ts',
     ]);
   });
 
-  // Spreading the options would retain parts of a location that is not a file.
+  // Replacing only `file` with a spread would keep the other settings of the old location, which may not even be a
+  // file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
     const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
@@ -102,7 +103,7 @@ describe('the sources', () => {
 
   it('turn errors into responses in only one place on the public side', () => {
     expect(usesOf('writeError', files)).toEqual(['http/public-handler.ts']);
-    // Bytes that do not form a request never reach the handler.
+    // Bytes that are not a valid request never reach the handler.
     expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/refusal.ts', 'http/write-error.ts']);
     // The admin side and the reference server have their own error responses.
     const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
@@ -117,7 +118,7 @@ describe('the sources', () => {
   });
 });
 
-// Folders of tests that concern the whole gateway or files outside src.
+// Test folders that cover the whole gateway or files outside src.
 const FOLDERS = [
   'architecture',
   'browser',
@@ -133,20 +134,20 @@ const FOLDERS = [
   'security',
 ];
 const BESIDE_NO_SOURCE = [
-  // These run the program as a process.
+  // These run the program as a separate process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // These check committed files: the generated ones, and the tools that verify them.
+  // These check committed files: the generated ones and the tools that verify them.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
-  // This compares the whole contract with the known behavior of the legacy server.
+  // This compares the whole contract with the legacy server's known behavior.
   'contract/quirks.test.ts',
-  // This tests Node's own response to an expectation, which never reaches the public app.
+  // This tests requests with an unsupported `Expect` header, which never reach the public app.
   'http/expectation.test.ts',
-  // This compares a snapshot of the plans of all operations.
+  // This compares the plans of all operations with a snapshot.
   'pipeline/plans.test.ts',
-  // This compiles the committed module again and runs the fuzzer.
+  // This recompiles the committed module and runs the fuzzer.
   'scanner/scanner-tools.test.ts',
   // These test the reference server over HTTP, with several operations per file.
   'reference/chaos/chaos.test.ts',
@@ -219,7 +220,8 @@ describe('the tests', () => {
   });
 
   it('run without exception', () => {
-    // This file skips tests if a system program is missing. If PORTICO_REQUIRE_PROGRAMS is set, the tests fail.
+    // This file skips its tests if a system program is missing, unless PORTICO_REQUIRE_PROGRAMS makes them fail
+    // instead.
     expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));

@@ -7,7 +7,7 @@ import { VARIABLES } from '../src/config/environment.ts';
 import { loadSettings } from '../src/config/load-settings.ts';
 import { readText, sectionOf, tableBy } from './readme/tables.ts';
 
-/** A part of the configuration's schema, with the members that this test reads. */
+/** Part of the configuration schema, with the members that this test reads. */
 interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
 }
@@ -45,7 +45,7 @@ describe('the page of the configuration', () => {
   });
 });
 
-/** Defaults that depend on other values or are too long for a table, with the text that the page shows instead. */
+/** Defaults that depend on other values or are too long for a table, each with the text that the page shows instead. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',

@@ -46,7 +46,7 @@ const kinds = (tags: readonly string[]) => tags.map((tag) => tag.replace(/\{.*\}
 const permissionsOf = (category: string | undefined) =>
   contract.permissions.filter((one) => one.category === category).map(({ name }) => name);
 
-/** Returns the names of extensions in a text. */
+/** Returns the extension names that occur in a text. */
 const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
 /** Returns all schemas of the document, each with the name of the field or resource that it describes. */
@@ -63,7 +63,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  // Many tests loop over these cases. An operation without a case would not be covered by any of them.
+  // Many tests loop over these cases, so none of them would cover an operation without a case.
   it('are those of test/builders/operations.ts', () => {
     const line = (id: string, method: string, isInferred: boolean) =>
       `${method} ${id}${isInferred ? ', inferred' : ''}`;
@@ -259,7 +259,7 @@ describe('the operations of the contract', () => {
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
-      // With 401, the response may be for a refused credential.
+      // A 401 may instead be about a refused credential, so this shape is valid as well.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }
@@ -525,7 +525,7 @@ describe('catalogues', () => {
   });
 });
 
-/** Returns the code spans in a cell of a table. */
+/** Returns the code spans in a table cell. */
 const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
 describe('the table of required fields in docs/contract.md', () => {
@@ -535,7 +535,7 @@ describe('the table of required fields in docs/contract.md', () => {
     .filter((line) => /^\| `[A-Z]/.test(line))
     .map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
   const listed = new Map(rows.flatMap(([names, ...cells]) => namesOf(names).map((name) => [name, cells] as const)));
-  /** The schema of a resource and its own parts, without the resources that it refers to. */
+  /** Returns a resource's schema and its inline parts, but not the resources that it refers to. */
   const partsOf = (schema: SchemaObject): SchemaObject[] => [
     schema,
     ...(schema.allOf ?? []).filter((part) => typeof part === 'object').filter(({ $ref }) => $ref === undefined),

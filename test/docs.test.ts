@@ -3,14 +3,16 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readText, ROOT } from './readme/tables.ts';
 
-/** Returns the files in a folder of the repository with one of these extensions, as paths from the root. */
+/** Returns the files with these extensions in a folder of the repository, as paths relative to the repository root. */
 function filesOf(folder: string, ...endings: readonly string[]): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => endings.some((ending) => path.endsWith(ending)))
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`);
 }
 
-/** Returns the sections of the rules to which a text refers: "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …". */
+/**
+ * Returns the sections of the rules that a text refers to, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …".
+ */
 function sectionsNamedIn(text: string): number[] {
   const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
@@ -26,7 +28,7 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** Returns the broken relative links of a page. A link can lead to a file or a heading. */
+/** Returns a page's broken relative links. A link may point to a file or a heading. */
 function brokenLinks(page: string): string[] {
   const text = readText(page);
   const prose = text.replaceAll(/```.*?```/gs, '');

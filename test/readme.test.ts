@@ -11,11 +11,11 @@ import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const run = promisify(execFile);
 const readme = readText('README.md');
-/** The pages whose shell blocks show commands that end on their own. */
+/** The pages whose shell blocks contain only commands that exit on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 
-/** The beginning of docs/cli.md. */
+/** The opening of docs/cli.md. */
 const CLI_PAGE = `# Commands
 
 This page is generated from the program's help texts, and a test compares the two. In a checkout, run
@@ -24,14 +24,14 @@ for configuration errors and failures, and 2 for usage errors. [cli.schema.json]
 of \`--format json\`.
 `;
 
-/** Runs the program in a checkout with only the repository's own configuration. */
+/** Runs the program from the repository root, using only the repository's own configuration. */
 const portico = (...args: readonly string[]) =>
   run(process.execPath, [join(ROOT, 'bin', 'portico.mjs'), ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] },
   });
 
-/** Returns the arguments of every command line of the program in the pages' shell blocks. */
+/** Returns the arguments of each `portico` command in the pages' shell blocks. */
 function shownCommands(): string[][] {
   const blocks = [
     ...PAGES.map(readText)

@@ -20,14 +20,14 @@ export function usesOf(name: string, files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) => [...withoutComments(text).matchAll(use)].map(() => path));
 }
 
-/** Returns every file that contains an Express error handler, recognizable by its four parameters. */
+/** Returns every file that contains an Express error handler, which is recognized by its four parameters. */
 export function errorHandlers(files: readonly SourceFile[]): string[] {
   const handler =
     /\bErrorRequestHandler\b|\(\s*(?:err|error|thrown)\w*(?:\s*:[^,)]*)?(?:\s*,[^,)]+){3}\)\s*(?::[^=]+)?=>/;
   return files.filter(({ text }) => handler.test(withoutComments(text))).map(({ path }) => path);
 }
 
-/** Returns every test that matches no source file, and every test folder that matches no source folder. */
+/** Returns every test without a matching source file, and every test folder without a matching source folder. */
 export function strayTests(
   tests: readonly string[],
   sources: readonly string[],

@@ -27,7 +27,7 @@ async function violationsOf(gateway: TestGateway): Promise<string[]> {
   return entries.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Sends a request and waits until it is recorded, which happens after the client has received the response. */
+/** Sends a request and waits until it is recorded, which happens only after the client has received the response. */
 async function ask(gateway: TestGateway, target: string, status = 200): Promise<Answer> {
   const answer = await gateway.call(target);
   expect(answer.status, target).toBe(status);
@@ -45,8 +45,7 @@ const questions = (await callAt(reference.url, '/services/v2/question.json?pageS
 const commented = questions.list.flatMap(({ id, commentIds }) => (commentIds.length > 0 ? id : []));
 
 /**
- * Requests lists with and without an envelope, and the log. Each is requested often enough to observe every drift
- * several times.
+ * Requests lists with and without an envelope, as well as the log, often enough to observe every drift several times.
  */
 async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
   for (let at = 0; at < times; at += 1)
@@ -59,7 +58,7 @@ async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
       await ask(gateway, `/services/v2/${target}`);
 }
 
-/** Learns from pages of questions and returns the overlay file that the command writes. */
+/** Learns from pages of questions and returns the overlay that the command writes, along with the observations file. */
 async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string; observations: string }> {
   const observations = fresh('observations.json');
   const overlay = fresh('learned.yaml');
@@ -175,7 +174,7 @@ describe('learning from traffic', () => {
     const { json } = await ask(gateway, '/services/v2/question.json?pageSize=3');
     const ids = (json as unknown as { list: { id: number }[] }).list.map(({ id }) => id);
     for (const id of ids) await ask(gateway, `/services/v2/question/${id}.json`);
-    // The server refuses a name that replaces an id.
+    // The server refuses a name where it expects an id.
     await ask(gateway, '/services/v2/user/alice.json', 400);
     await gateway.close();
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, object> };

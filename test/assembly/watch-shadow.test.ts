@@ -25,7 +25,7 @@ const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry
 const differing = async (gateway: TestGateway) =>
   (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);
 
-/** Waits until a series has a value above zero and returns the value. */
+/** Waits until a metric series is above zero and returns its value. */
 async function counted(
   gateway: TestGateway,
   difference: string,
@@ -33,7 +33,7 @@ async function counted(
   least = 1,
 ): Promise<number> {
   const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
-  // Each scrape also gives other work time to run.
+  // Each scrape also gives pending work time to run.
   for (;;) {
     const value = await gateway.metric(series);
     if (value >= least) return value;
@@ -156,7 +156,7 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // Later requests are compared after these, so their result shows that the comparison is complete.
+    // The second gateway's comparison starts later, so once it has finished, the first gateway's comparisons have too.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

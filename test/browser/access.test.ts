@@ -20,13 +20,13 @@ needsProgram('chromium', 'the console', (path) => {
       const context = await (await launch(path)).newContext();
       const page = await context.newPage();
       const address = `${gateway().adminUrl}/console/`;
-      // The address contains the token once. From then on, the browser remembers it, as it does after its dialog.
+      // Only the first URL contains the token. The browser then remembers it, just as it would after a login dialog.
       await page.goto(address.replace('//', `//operator:${TOKEN}@`));
       await page.goto(address);
       await page.getByText('ready', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Signed out' }).waitFor();
-      // A browser without a display cannot ask for the token, so it shows the refusal or reports it as an error.
+      // A headless browser cannot prompt for the token, so it either shows the refusal or reports an error.
       const again = await page.goto(address).catch((error: Error) => error);
       if (again instanceof Error) expect(again.message).toContain('ERR_INVALID_AUTH_CREDENTIALS');
       else expect(again?.status()).toBe(401);

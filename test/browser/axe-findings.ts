@@ -7,12 +7,14 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** The axe rules whose result depends on colors. All other rules have the same result for a dark and a light page. */
+/**
+ * The axe rules whose results depend on colors. All other rules give the same results for a dark page and a light one.
+ */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Returns axe's accessibility findings for a page as lines, including minor ones. With `colors`, only the color rules
- * run, which is enough for a page that was checked with all rules in another color scheme.
+ * Returns axe's accessibility findings for a page, including minor ones, as lines of text. With `colors`, only the
+ * color rules run, which is enough if all rules have already run on the page in another color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);

@@ -9,20 +9,20 @@ import { openConsole, type OpenConsole, type OpenOptions, TOKEN } from './open-c
 export interface ConsoleFixture {
   readonly gateway: () => TestGateway;
   /**
-   * Opens a console page in a separate browser context and runs the test's actions on it. Fails if the page reports
+   * Opens a console page in its own browser context and runs the test's actions on it. Fails if the page reports
    * errors.
    */
   visit(hash: string, act: (open: OpenConsole['page']) => Promise<void>, options?: OpenOptions): Promise<void>;
 }
 
-/** The options that a test file may set. */
+/** The options that a test file can set. */
 export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
   readonly chaos?: readonly string[];
-  /** False for a read-only console that needs no token. */
+  /** False for a read-only console, which needs no token. */
   readonly token?: boolean;
 }
 
-/** Starts everything before the tests of a suite and stops it after them. */
+/** Starts everything before a suite's tests and stops it after them. */
 export function withConsole(
   browserPath: string,
   { chaos = [], token = true, ...options }: FixtureOptions = {},

@@ -29,7 +29,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
           .count(),
       ).toBe(5);
       const details = page.getByRole('region', { name: 'Enforcement by operation and check' });
-      // Without a choice, the details are about the demoted check.
+      // Until something is selected, the details describe the demoted check.
       await details.getByText(/demoted after 3 of 3 checks failed/).waitFor();
       await matrix.getByRole('link', { name: 'responses of listQuestions, demoted' }).click();
       await page.getByRole('heading', { name: 'responses of listQuestions' }).waitFor();

@@ -1,6 +1,6 @@
 import { chromium, type Browser } from 'playwright-core';
 
-// A test machine has no display and no other users. It also has no network that a browser could use at startup.
+// A test machine has no display, no other users, and no network connection for the browser's startup requests.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,8 +14,8 @@ const FLAGS = [
 let launched: Promise<Browser> | undefined;
 
 /**
- * Returns this worker's headless Chromium, which all test files share. Each file opens its own browser context and
- * closes only that. Playwright closes the browser when the worker process exits.
+ * Returns this worker's headless Chromium, which all of its test files share. Each file opens its own browser context
+ * and closes only that. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));

@@ -13,12 +13,12 @@ const shown = async (page: Page) => {
   await page.locator('main tbody tr').filter({ visible: true }).first().waitFor();
 };
 
-/** Runs in the browser: returns the captions of all visible tables that are wider than their region. */
+/** Runs in the browser: returns the labels of all visible tables that are wider than their scrollable region. */
 const WIDE_TABLES = `[...document.querySelectorAll('main .scroll:has(table:not(.matrix))')]
   .filter((region) => region.checkVisibility() && region.scrollWidth > region.clientWidth)
   .map((region) => region.getAttribute('aria-label'))`;
 
-/** Runs in the browser: returns the matrices whose row names move away when they are scrolled to the right. */
+/** Runs in the browser: returns the labels of all matrices whose row names scroll out of view. */
 const LOST_ROW_NAMES = `[...document.querySelectorAll('main .scroll:has(.matrix)')]
   .filter((region) => {
     region.scrollLeft = 10_000;
@@ -42,8 +42,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit. It begins on a phone's screen with a dark color scheme, because content loaded in
-    // this state must be correct before anything changes.
+    // All checks share one visit. It starts on a phone-sized screen in dark mode, to prove that content is correct when
+    // it loads in this state and not only after switching to it.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,
@@ -53,12 +53,12 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
-          // On a phone, no table needs horizontal scrolling. A matrix may, but the names of its rows stay visible.
+          // On a phone, no table needs horizontal scrolling. A matrix may need it, but its row names stay visible.
           await page.setViewportSize({ width: 390, height: 844 });
           expect(await page.evaluate(WIDE_TABLES)).toEqual([]);
           expect(await page.evaluate(LOST_ROW_NAMES)).toEqual([]);
           await page.setViewportSize({ width: 360, height: 740 });
-          // The page's name in the navigation, which is wider than the screen.
+          // The navigation is wider than the screen, but the current page's name must be visible in it.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );
@@ -147,11 +147,11 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.locator('button:focus', { hasText: 'Purge everything' }).waitFor();
-      // A table can be sorted.
+      // This page has a table that can be sorted.
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');
       await page.locator('th[aria-sort="descending"]').waitFor();
-      // The focus must be visible.
+      // The focus ring must be visible.
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     });
   });

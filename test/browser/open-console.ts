@@ -3,21 +3,21 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 /** The token of the test gateways. */
 export const TOKEN = 'browser-test-token';
 
-/** A console page and the events that must not happen on it. */
+/** A console page, together with a record of the problems that must not occur on it. */
 export interface OpenConsole {
   readonly page: Page;
-  /** Errors from scripts and the browser's console, including policy violations, and requests to other hosts. */
+  /** Errors from scripts and from the browser's console, including policy violations, and requests to other hosts. */
   readonly troubles: readonly string[];
   close(): Promise<void>;
 }
 
-/** The options for opening a console page. */
+/** Options for opening a console page. */
 export interface OpenOptions extends BrowserContextOptions {
-  /** The token that the browser sends when it is challenged. It defaults to the tests' token; null sends none. */
+  /** The token that the browser sends when challenged. Defaults to the tests' token; null sends none. */
   readonly token?: string | null;
-  /** Patterns for browser messages about responses that the test expects to be refused. */
+  /** Matches browser messages about responses that the test expects to be refused. */
   readonly tolerate?: RegExp;
-  /** True to let the test advance the page's clock, which also runs on its own. */
+  /** True if the test advances the page's clock, which also keeps running on its own. */
   readonly ownClock?: boolean;
 }
 

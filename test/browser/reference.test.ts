@@ -19,7 +19,7 @@ async function ready(page: Page, id = 'listQuestions'): Promise<void> {
 const idsOn = (page: Page) =>
   page.evaluate<string[]>("[...document.querySelectorAll('article.operation')].map(({ id }) => id)");
 
-/** Returns the tags and classes of the elements on a page, each combination once. */
+/** Returns each distinct combination of tag and classes on a page. */
 const kindsOn = (page: Page) =>
   page.evaluate<string[]>(
     `[...new Set([...document.querySelectorAll('main *')].map((one) => [one.tagName, ...[...one.classList].sort()].join('.')))].sort()`,
@@ -176,8 +176,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit. It begins on a phone's screen with a dark color scheme, because content loaded in this
-  // state must be correct before anything changes.
+  // All checks share one visit. It starts on a phone-sized screen in dark mode, to prove that content is correct when
+  // it loads in this state and not only after switching to it.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',
@@ -194,8 +194,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
           await send(page, id);
         }
         await expectWidth(360);
-        // Axe takes seconds to check all operations, so it does this once. In the other states, it checks two
-        // operations that contain every kind of element.
+        // Axe takes seconds to check all operations, so it checks them all only once. In the other states, it checks
+        // two operations that together contain every kind of element.
         const kinds = await kindsOn(page);
         await page.getByLabel('Search').fill('gdpr');
         await page.getByText('2 operations').waitFor();

@@ -15,8 +15,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       const row = page.getByRole('row', { name: /^listQuestions GET \S+ 3 / });
       await row.waitFor();
       const cells = await row.getByRole('cell').allInnerTexts();
-      // The cells show requests, 4xx, 5xx and the hit ratio. The rate and the latencies depend on the duration of the
-      // test.
+      // The cells show requests, 4xx, 5xx and the hit ratio. The rate and the latencies are skipped because they depend
+      // on how long the test takes.
       expect([cells[0], cells[2], cells[3], cells[6]]).toEqual(['3', '1', '0', '50 %']);
     });
   });
@@ -26,8 +26,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
-      // A line needs two points, so this is a dot. Only the chart's pixels that are as colorful as its line count, not
-      // the grid.
+      // A line needs two points, so a single event is drawn as a dot. To exclude the grid, only pixels with a saturated
+      // color are counted.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;
@@ -86,14 +86,17 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       const latency = page.getByRole('figure', { name: 'Latency' });
       const plot = await latency.locator('.u-over').boundingBox();
       if (plot === null) throw new Error('the chart is not visible');
-      /** Moves the pointer to a point and returns the height of its median in the plot, from 0 at the top to 1. */
+      /**
+       * Hovers over a point in time and returns the vertical position of its median in the plot, from 0 (top) to 1
+       * (bottom).
+       */
       const pointAt = async (minutesAgo: number, shown: string) => {
         await latency.locator('.u-over').hover({ position: { x: plot.width * (1 - minutesAgo / 15), y: 20 } });
         await latency.getByText(`p50 ${shown}`).waitFor();
         const dot = await latency.locator('.u-cursor-pt').first().boundingBox();
         return dot === null ? Number.NaN : (dot.y + dot.height / 2 - plot.y) / plot.height;
       };
-      // The axis begins at 10 ms and ends at 1 s, so 100 ms is in the middle.
+      // The axis is logarithmic and runs from 10 ms to 1 s, so 100 ms is in the middle.
       expect(await pointAt(10, '10 ms')).toBeCloseTo(1, 1);
       expect(await pointAt(5, '100 ms')).toBeCloseTo(0.5, 1);
       const errors = page.getByRole('figure', { name: 'Errors and refusals' });

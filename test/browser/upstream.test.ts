@@ -6,7 +6,7 @@ import { openConsole } from './open-console.ts';
 
 needsProgram('chromium', 'the page of the upstream', (path) => {
   it('shows its address, the cause of the last failure, and when the circuit opened', async () => {
-    // Nothing listens on this port.
+    // Nothing is listening on this port.
     const gateway = await startTestGateway({
       upstream: 'http://127.0.0.1:1/legacy/',
       config: { upstream: { circuit: { failures: 2, openSeconds: 600 } } },

@@ -32,7 +32,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     });
   });
 
-  // The browser reports a change to the URL later, so the page still shows the old filters when the text is typed.
+  // The browser reports a URL change asynchronously, so the page still has the old filters when the user starts typing.
   it('does not restore filters that have just been cleared', async () => {
     await visit('#/violations?category=missing', async (page) => {
       const text = await page.getByLabel('Text').elementHandle();
@@ -103,7 +103,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
         await page.locator('tbody tr').nth(1).hover();
         reads.turned = true;
         await page.clock.fastForward(4000);
-        // The counts are new, but the rows are where they were.
+        // The counts have been updated, but the rows are still in the same order.
         await page.locator('td', { hasText: '777' }).first().waitFor();
         expect(await names()).toEqual(before);
         await page.getByText('The list has changed.').waitFor();

@@ -8,33 +8,33 @@ export interface Answer {
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** The parsed body, typed as the test expects. Undefined if the body is not JSON. */
+  /** The parsed body, typed as tests expect it. Undefined if the body is not JSON. */
   readonly json: Body;
-  /** True if the whole declared body arrived. */
+  /** True if the body arrived with its full declared length. */
   readonly complete: boolean;
 }
 
-/** The options of a call in addition to its target. */
+/** The options of a call, apart from its target. */
 export interface Call {
-  /** The name in the Basic credential, whose password is equal to the name. Null sends no credential. */
+  /** The name in the Basic credential. The password is the same unless the call sets one. Null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
-  /** The headers, sent in this order. A name may occur more than once. */
+  /** The headers, sent in this order. A header can have several values. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** The body. A string or bytes are sent unchanged, and any other value is sent as JSON. */
+  /** The body. Strings and bytes are sent unchanged, and any other value is sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** An agent that lets several calls share connections. */
+  /** An agent through which several calls can share connections. */
   readonly agent?: Agent;
 }
 
-/** Returns the value of `Authorization` for a name. The password defaults to the name. */
+/** Returns the `Authorization` value for a name and a password. The password defaults to the name. */
 export function basic(user: string, password = user): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Sends one request on a new connection, with the target unchanged. */
+/** Sends one request with the target unchanged, on a new connection unless the call has an agent. */
 export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
   const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal, agent = false } = call;
   const { hostname, port } = new URL(origin);
@@ -57,7 +57,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
     sent.on('response', (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
-      // Tests also inspect truncated bodies, so a truncated body is not an error.
+      // Tests also inspect truncated bodies, so truncation is not an error.
       answer.on('error', () => undefined);
       answer.on('close', () => {
         const all = Buffer.concat(parts);
@@ -70,7 +70,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
           rawHeaders,
           bytes: all,
           text,
-          // Parsed only if a test reads it; many bodies are large.
+          // Many bodies are large, so they are parsed only when a test reads this.
           get json() {
             return (parsed ??= { value: parse(text) }).value as Body;
           },

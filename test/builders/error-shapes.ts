@@ -3,7 +3,7 @@ import type { FakeAnswer } from './fake-upstream.ts';
 /** The message about a missing permission, in the legacy server's words. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
-/** The same message in the form that Portico's clients receive. */
+/** The same message as Portico's clients receive it. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
 /** Returns an error in the first JSON shape. */
@@ -16,7 +16,7 @@ export function errorsMessage(status: number, message: string, headers: FakeAnsw
   return { status, headers, json: { errors: { message } } };
 }
 
-/** Returns an error page of the servlet container, which can be the response for any path. */
+/** Returns an error page from the servlet container, which may be the response for any path. */
 export function htmlPage(status: number): FakeAnswer {
   return {
     status,

@@ -20,7 +20,7 @@ import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
-/** Creates a documented list that supports paging and is cached. */
+/** Creates a documented list operation that supports paging and can be cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {
   return {
     id: 'listThings',
@@ -53,13 +53,13 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** The overrides of a planned operation, including parts of the operation and its levels. */
+/** Overrides for a planned operation, including parts of its operation and check levels. */
 export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
   readonly operation?: Partial<Operation>;
   readonly checks?: Partial<PlannedOperation['checks']>;
 };
 
-/** Creates a planned operation with the levels of `strict` mode. By default, it is not cached. */
+/** Creates a planned operation with the check levels of `strict` mode. It is not cached unless a test says so. */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {
     operation: operationWith(operation),
@@ -82,7 +82,7 @@ export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOper
   return toOperationCacheOptions(DEFAULT_CACHE_OPTIONS, { byDefault: true, on: true }, config);
 }
 
-/** Creates an incoming request, by default with an empty body. */
+/** Creates an incoming request, which has an empty body by default. */
 export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   return {
     method: 'GET',
@@ -106,7 +106,7 @@ export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   };
 }
 
-/** Creates a request whose body contains these bytes. */
+/** Creates a POST request whose body contains these bytes. */
 export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): Arrival {
   return arrivalWith({ method: 'POST', body: Readable.from([Buffer.from(body)]), ...more });
 }
@@ -116,12 +116,12 @@ export function callerNamed(name: string, more: Partial<Principal> = {}): Princi
   return { kind: 'verified', name, audience: `name:${name}`, authorization: `Basic ${name}`, ...more };
 }
 
-/** Creates the grants of a caller in the roles file. */
+/** Creates the grants that a caller gets from the roles file. */
 export function grantsWith(more: Partial<Grants> = {}): Grants {
   return { bits: new Uint32Array(1), roles: ['standard'], delegated: false, denied: false, key: 'key', ...more };
 }
 
-/** The overrides of an exchange. */
+/** Overrides for an exchange. */
 export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<ParameterValues> };
 
 /** Creates an exchange for a verified caller. */
@@ -182,18 +182,18 @@ export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
   };
 }
 
-/** The only header of a plain JSON response. */
+/** The only header of a simple JSON response. */
 export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charset=UTF-8']];
 
-/** A replacement for the later stages of a plan. It returns the test's replies and records the exchanges. */
+/** A stand-in for the later stages of a plan. It returns the test's replies and records the exchanges. */
 export interface FakeNext {
   readonly handle: Handler;
   readonly asked: Exchange[];
-  /** Creates the reply to an exchange. It may be replaced at any time. */
+  /** Creates the reply to an exchange. A test can replace it at any time. */
   answer: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
-/** Creates a replacement for the later stages. It may return the same body any number of times. */
+/** Creates a stand-in for the later stages. It can return the same body any number of times. */
 export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf([1]))): FakeNext {
   const next: FakeNext = {
     asked: [],
@@ -207,8 +207,8 @@ export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf
 }
 
 /**
- * Returns the handler of one stage, followed by such a replacement. The handler always returns a promise. Throws if the
- * stage has no work.
+ * Returns a handler that runs one stage, with `next` in place of the later stages. The handler always returns a
+ * promise. Throws if the operation does not need the stage.
  */
 export function stageIn(
   planner: StagePlanner,
@@ -221,7 +221,7 @@ export function stageIn(
   return async (exchange) => handle(exchange);
 }
 
-/** Creates a violation; a test overrides the members that matter to it. */
+/** Creates a violation. A test overrides only the members that matter to it. */
 export function violationWith(more: Partial<Violation> = {}): Violation {
   return {
     check: 'requests',

@@ -14,17 +14,17 @@ import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plann
 
 /** The options of a fake gateway. */
 export interface FakeGatewayParts extends Partial<CompiledGateway> {
-  /** The gateway's only plan; undefined for a gateway without documented paths. */
+  /** The gateway's only plan. If it is undefined, the gateway has no documented paths. */
   readonly plan?: Partial<Plan> | undefined;
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
-  /** Returns the upstream's response for undocumented paths. The default has status 299. */
+  /** Returns the upstream's response for undocumented paths. By default, its status is 299. */
   readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }
 
-/** Creates a gateway with one documented list, which has a fake plan. All other paths are undocumented. */
+/** Creates a gateway with a fake plan for a single documented list. All other paths are undocumented. */
 export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts = {}) {
   const next = createNext();
   const planned = plannedWith();

@@ -14,12 +14,12 @@ export interface FakeRequest {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** The name in the request's Basic credential, if there is one. */
+  /** The name in the request's Basic credential, if it has one. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 }
 
-/** A response. `json` is written as JSON, and `body` is sent unchanged. */
+/** A response from the upstream. `json` is serialized, and `body` is sent unchanged. */
 export interface FakeAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -36,16 +36,16 @@ export type FakeHandler = (
 /** An upstream that returns the test's responses and records the requests. */
 export interface FakeUpstream {
   readonly url: string;
-  /** The received requests in order of arrival. */
+  /** The received requests, in order of arrival. */
   readonly requests: FakeRequest[];
-  /** Responds to requests. It may be replaced at any time. */
+  /** Responds to requests. A test can replace it at any time. */
   handler: FakeHandler;
   /** Resolves once this many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a fake upstream, which is closed after the file's tests. */
+/** Starts a fake upstream and closes it after the file's tests. */
 export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Promise<FakeUpstream> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * A system program that some tests run: its command names, the environment variable with its path, and its Debian
- * package.
+ * A system program that some tests run: its possible command names, the environment variable that can hold its path,
+ * and its Debian package.
  */
 interface SystemProgram {
   readonly commands: readonly string[];
@@ -14,7 +14,7 @@ interface SystemProgram {
 const PROGRAMS = {
   promtool: { commands: ['promtool'], variable: 'PORTICO_PROMTOOL', debianPackage: 'prometheus' },
   chromium: {
-    // The headless shell runs the same engine with about half the CPU time of the full browser.
+    // The headless shell runs the same engine but takes about half as much CPU time as the full browser.
     commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     variable: 'PORTICO_CHROMIUM',
     debianPackage: 'chromium-headless-shell',
@@ -24,14 +24,11 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** The path of a program. If the program is missing: how to install it, and whether tests that need it must fail. */
+/** The path of a program or, if it is missing, how to install it and whether tests that need it must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/**
- * Finds a program through its environment variable or on the PATH. The program is required if PORTICO_REQUIRE_PROGRAMS
- * is 1.
- */
+/** Looks for a program in its environment variable and on the PATH. It is required if PORTICO_REQUIRE_PROGRAMS is 1. */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -5,14 +5,19 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Returns how many more heap bytes are in use after some work than before it, accurate only to about a megabyte. */
+/**
+ * Returns how much heap memory some work still occupies once it is done, in bytes, accurate only to about a megabyte.
+ */
 export async function heldMemory(work: () => unknown): Promise<number> {
   const before = await heapUsed();
   await work();
   return (await heapUsed()) - before;
 }
 
-/** Returns a text that has its own memory and is not part of another text. Each number gives a different text. */
+/**
+ * Returns a string that has its own memory instead of sharing another string's. Each number produces a different
+ * string.
+ */
 export function flatText(number: number, length = 900): string {
   return Buffer.from(String(number).padStart(length, 'x')).toString('latin1');
 }

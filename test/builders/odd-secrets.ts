@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms that people and programs use: grouped, encoded or written with other letters. All of them are
- * recognizable by their form alone, and none occurs by chance.
+ * Secrets in other forms that people and programs use: grouped, encoded or written in other alphabets. All of them are
+ * recognizable by form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
 
@@ -35,7 +35,7 @@ const letters = (size: number) => drawn('abcdefghijklmnopqrstuvwxyz', size);
 const hex = (size: number) => drawn('0123456789abcdef', size);
 const byte = fc.integer({ min: 100, max: 249 });
 
-/** Unusual secrets that differ from run to run. */
+/** Unusual secrets that differ from one run to the next. */
 export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
   .tuple(fc.array(digits(4), { minLength: 40, maxLength: 40 }), fc.array(letters(8), { minLength: 20, maxLength: 20 }))
   .chain(([group, word]) =>
@@ -61,13 +61,13 @@ export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
     }),
   );
 
-/** Turns a text into a valid header, parameter or media type name by replacing the characters that are not allowed. */
+/** Turns a text into a valid header name, parameter or media type name by replacing all invalid characters. */
 const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
-/** Returns a text as the bytes of a message, one character per byte. */
+/** Returns a text as the bytes of a message, with one character per byte. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
-/** Returns the forms in which secrets can be searched for. */
+/** Returns the strings to search for in order to detect the secrets. */
 export function oddForms(secrets: OddSecrets): string[] {
   const forms = new Set<string>();
   for (const text of Object.values(secrets)) {
@@ -76,7 +76,7 @@ export function oddForms(secrets: OddSecrets): string[] {
     forms.add(text.replaceAll(' ', '_'));
     forms.add(text.replaceAll(/\W/g, ''));
     forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
-    // Without its @, an address cannot be recognized.
+    // Without its @, an e-mail address cannot be recognized.
     if (!/[@%]/.test(text)) forms.add(asToken(text)).add(asId(text));
   }
   return [...forms];
@@ -99,11 +99,11 @@ const ANSWER_FIELDS =
   `Retry-After Location Server Via Warning Set-Cookie Vary ETag Cache-Control Allow WWW-Authenticate Link Age
   Expires Date Content-Language Content-Disposition X-Request-Id Contract-Status Cache-Status traceparent`.split(/\s+/);
 
-/** Returns the head of a request without its end. */
+/** Returns the head of a request without the empty line that ends it. */
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
-/** Returns whole requests as bytes, with the secret in different places. `id` identifies each request. */
+/** Returns the bytes of complete requests, each with the secret in different places. `id` is the request id to send. */
 export function oddRequests(secret: string, id: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -118,19 +118,19 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   const parameters = ['sort', 'page', 'pageSize', 'spaceId', 'details', 'includeOnly', 'topics', 'wrap', 'q'];
   const utf16 = Buffer.from(JSON.stringify({ body: secret }), 'utf16le').toString('latin1');
   return [
-    // Paths: complete, split, encoded twice, and raw.
+    // Paths with the secret intact, split, encoded twice and unencoded.
     get(`/services/v2/${encoded}.json`),
     get(`/services/v2/question/${secret.split('.').map(encodeURIComponent).join('/')}/x.json`),
     get(`/services/v2/node/${encodeURIComponent(encoded)}/comment.json`),
     get(`/services/v2/user/${asBytes(secret).replaceAll(' ', '%20')}.json`),
     get(`http://user:${token}@qa.example${LIST}`),
     get(`http://${token}.example${LIST}`),
-    // Query strings: as a value, as a name, in list and object notation, and without a name.
+    // Query strings with the secret as a value, as a name, in list and object notation, and on its own.
     get(`${LIST}?${parameters.map((name) => `${name}=${encoded}`).join('&')}`),
     get(`${LIST}?colour=${encodeURIComponent(encoded)}&size=${secret.replaceAll(' ', '+').replaceAll(/[^ -~]/g, '')}`),
     get(`${LIST}?${encoded}=1&${encodeURIComponent(encoded)}=2&${encoded}`),
     get(`${LIST}?a[${encoded}]=1&b.${encodeURIComponent(spaceless)}=1&${encodeURIComponent(spaceless)}=1`),
-    // Headers: as a name, as a value, and as part of a value.
+    // Headers with the secret as the name, as the value and as part of the value.
     get(LIST, `X-${token}: 1`, ...FIELDS.map((name) => `${name}: ${bytes}`)),
     get(LIST, `Accept-Encoding: ${token}`, `Upgrade: ${token}`),
     get(LIST, `Expect: ${bytes}`),
@@ -138,7 +138,8 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Request ids, except in forms that ids never have, or often have, such as hexadecimal digits.
+    // Request ids. Secrets in forms that ids never have are left out, as are hexadecimal ones, which look like ordinary
+    // ids.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
@@ -161,7 +162,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
       'Content-Type: multipart/form-data; boundary=b',
     ),
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json; charset=utf-16', `Content-Length: ${utf16.length}`)}\r\n\r\n${utf16}`,
-    // Bodies: keys and values at any depth, invalid JSON and invalid CSV.
+    // Bodies with the secret in keys and values at any depth, in invalid JSON and in invalid CSV.
     json(COMMENT, { body: 'x', [secret]: 1, [spaceless]: 1, deep: { [secret]: { [spaceless]: [secret] } } }),
     json(COMMENT, { body: 5, visibility: secret, recipients: [{ [spaceless]: secret, type: secret }] }),
     json(COMMENT, `{"body": ${secret}`),
@@ -171,7 +172,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   ];
 }
 
-/** Returns whole responses as bytes, with the secret in different places. */
+/** Returns the bytes of complete responses, each with the secret in different places. */
 export function oddAnswers(secret: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -216,7 +217,7 @@ export function oddAnswers(secret: string): readonly string[] {
     ok({ listCount: 1, list: [{ id: 1, avatar: `http://${token}.example/${encoded}` }] }),
     ok(`{"list":[${secret}`),
     ok(`{"a":\n    at ${secret} (file:1:1)`),
-    // Truncated responses, and bytes that are not HTTP.
+    // Truncated responses and bytes that are not HTTP.
     `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{"${bytes}"`,
     `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`,
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${token}\r\n\r\n`,

@@ -5,10 +5,10 @@ import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
 
 type Item = Record<string, unknown>;
 
-/** The number of questions of the odd upstream. */
+/** How many questions the odd upstream has. */
 const QUESTIONS = 120;
 
-/** Fields that the specification shows, but does not promise. */
+/** Fields that the specification shows but does not promise. */
 const SOMETIMES = [
   'slug',
   'score',
@@ -19,17 +19,17 @@ const SOMETIMES = [
   'activeRevisionId',
 ];
 
-/** Spellings of the same date in servers with other locales. */
+/** The same date as written by servers with different locales. */
 const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
 
-/** Returns a question with odd but legal fields. The same number always returns the same question. */
+/** Returns a question with odd but legal fields. A number always produces the same question. */
 function oddQuestion(number: number): Item {
   const [example] = exampleOf('listQuestions').list;
   const question: Item = {
     ...example,
     id: 1000 + number,
     creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
-    // A newer version of the server has more fields and more words than the specification shows.
+    // A newer server version has additional fields, and values that the specification does not show.
     nodeStates: number % 2 === 0 ? ['archived'] : [],
     badge: number,
     labels: [{ text: 'x', weight: number / 4 }],
@@ -43,7 +43,7 @@ function oddQuestion(number: number): Item {
 function oddPage(query: URLSearchParams): Item {
   const page = Number(query.get('page') ?? 1);
   const pageSize = Number(query.get('pageSize') ?? 15);
-  // Each page repeats the last question of the page before it.
+  // Each page repeats the last question of the previous page.
   const step = Math.max(1, pageSize - 1);
   const pageCount = Math.ceil(QUESTIONS / step);
   const first = (page - 1) * step;
@@ -54,9 +54,9 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server whose responses are odd but legal: fewer fields, more fields, other date formats, other
- * orders, and items that are repeated on the next page. Other operations return the documented examples. Clients can
- * select the fields of all responses.
+ * Responds like a server that is odd but legal. Questions lack some fields, have additional ones, use other date
+ * formats and member orders, and are repeated on the next page. All other operations return the documented examples,
+ * and clients can select fields in every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

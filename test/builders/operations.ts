@@ -28,27 +28,27 @@ export interface OperationCase {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: (ids: Ids) => string;
   readonly body?: unknown;
-  /** A demo account that may use the operation. */
+  /** A demo account that is allowed to use the operation. */
   readonly allowed: string;
-  /** An account that may not use the operation. Undefined if every known caller may use it. */
+  /** An account that is not allowed to use the operation. Undefined if every known caller is allowed. */
   readonly denied?: string;
   readonly success: number;
-  /** The invalid part of the parameters: a path id that is not a number, or a query. */
+  /** What to make invalid: a path id, which becomes something other than a number, or the query. */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented text of a 400 response and of a 403 response, if there is one. */
+  /** The documented texts of the 400 and 403 responses, where they exist. */
   readonly text400?: string;
   readonly text403?: string;
-  /** True if responses contain a `pageCount`. */
+  /** True if responses contain `pageCount`. */
   readonly counted?: boolean;
   /** True if the operation accepts `pageSize`. */
   readonly paged?: boolean;
-  /** True if a credential is required even when anonymous callers are allowed. */
+  /** True if a credential is required even if anonymous callers are allowed. */
   readonly needsCredential?: boolean;
   readonly cached?: boolean;
-  /** The methods of the operation's path, as `Allow` lists them. */
+  /** The methods that the operation's path supports, as listed in `Allow`. */
   readonly allow: string;
-  /** True if the operation is only inferred, so that it is off with a real upstream. */
+  /** True if the operation is only inferred and is therefore off with a real upstream. */
   readonly inferred?: boolean;
 }
 
@@ -278,7 +278,7 @@ export const OPERATIONS: readonly OperationCase[] = [
   },
 ];
 
-/** The operations that are on with a real upstream, which excludes the inferred ones. */
+/** The operations that are on with a real upstream, that is, all but the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
 /** Returns the operation with an id. */
@@ -288,13 +288,13 @@ export function operationOf(id: string): OperationCase {
   return found;
 }
 
-/** Returns a target of the operation with a query. `query` contains no question mark. */
+/** Returns a target for the operation. `query` does not include the question mark. */
 export function targetOf(operation: OperationCase, query = '', ids: Ids = EXAMPLE_IDS): string {
   const target = operation.target(ids);
   return query === '' ? target : `${target}?${query}`;
 }
 
-/** Returns a target with invalid parameters. */
+/** Returns a target for the operation with invalid parameters. */
 export function badTargetOf(operation: OperationCase, ids: Ids = EXAMPLE_IDS): string {
   const { badId, badQuery } = operation;
   return targetOf(operation, badQuery, badId === undefined ? ids : { ...ids, [badId]: 'abc' });

@@ -6,9 +6,9 @@ import { exampleOf } from './contract-examples.ts';
 import type { FakeAnswer } from './fake-upstream.ts';
 import type { OperationCase } from './operations.ts';
 
-/** Values that only their owner should read. Each has a form that cannot occur by chance. */
+/** Values that only their owner should see. Their forms are too distinctive to occur by chance. */
 export interface Secrets {
-  /** A person's name that is not recognizable as a name. */
+  /** A person's name that cannot be recognized as a name. */
   readonly name: string;
   readonly email: string;
   readonly token: string;
@@ -30,7 +30,7 @@ const base62 = (size: number) =>
     .map((text) => `a7B${text}x4`);
 const byte = fc.integer({ min: 100, max: 249 });
 
-/** Secrets that differ from run to run. */
+/** Secrets that differ from one run to the next. */
 export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   name: letters(9).map((text) => `zq${text}`),
   email: fc.tuple(letters(8), letters(8)).map(([user, host]) => `zq${user}@${host}.example`),
@@ -45,7 +45,7 @@ export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
 });
 
-/** Returns the texts to search for: every secret, both unchanged and in the forms into which programs convert texts. */
+/** Returns the strings to search for: each secret unchanged and in the encodings that programs commonly apply. */
 function formsOf(secrets: Secrets): string[] {
   const texts = [
     ...(Object.values(secrets) as string[]),
@@ -60,7 +60,7 @@ function formsOf(secrets: Secrets): string[] {
   ]);
 }
 
-/** Returns the secrets that texts or file contents contain, ignoring case. */
+/** Returns the secrets found in texts or file contents, ignoring case. */
 export function findSecrets(searched: Searched, ...of: readonly Secrets[]): string[] {
   return findTexts(searched, of.flatMap(formsOf));
 }
@@ -69,7 +69,7 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
 /**
- * Returns the wanted texts that texts or file contents contain, ignoring case. Each wanted text must have at least
+ * Returns the wanted strings that occur in texts or file contents, ignoring case. Each wanted string must have at least
  * eight characters.
  */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
@@ -78,7 +78,8 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Thousands of texts are searched for in millions of characters, so a single pass compares their first characters.
+  // Searching millions of characters for thousands of strings one by one would be slow, so a single pass compares
+  // hashes of the first eight characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
   for (const head of begins.keys()) mayBegin[marked(head, 0)] = 1;
@@ -93,14 +94,14 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
 
 const HEAD = 8;
 
-/** Returns a 16-bit hash of the eight characters from a position on. */
+/** Returns a 16-bit hash of the eight characters that start at a position. */
 function marked(text: string, at: number): number {
   let mark = 0;
   for (let step = 0; step < HEAD; step += 2) mark = (mark * 31 + text.charCodeAt(at + step)) & 65_535;
   return mark;
 }
 
-/** Returns headers that any client may send, each containing a secret. */
+/** Returns headers that any client may send, with a secret in each. */
 export function secretHeaders({ name, email, token, password }: Secrets): Record<string, string> {
   return {
     Cookie: `session=${token}; user=${encodeURIComponent(email)}`,
@@ -118,7 +119,7 @@ export function secretHeaders({ name, email, token, password }: Secrets): Record
   };
 }
 
-/** Returns queries that contain secrets as names and as values of known and unknown parameters. */
+/** Returns queries with secrets as the names and values of known and unknown parameters. */
 export function secretQueries({ name, email, token }: Secrets): string[] {
   const [mail, key] = [encodeURIComponent(email), encodeURIComponent(token)];
   return [
@@ -133,7 +134,7 @@ export function secretQueries({ name, email, token }: Secrets): string[] {
   ];
 }
 
-/** Returns targets that contain secrets as path segments, documented and undocumented. */
+/** Returns documented and undocumented targets with secrets as path segments. */
 export function secretTargets({ name, email, token }: Secrets): string[] {
   return [name, encodeURIComponent(email), encodeURIComponent(token)].flatMap((segment) => [
     `/services/v2/comment/${segment}.json`,
@@ -144,7 +145,8 @@ export function secretTargets({ name, email, token }: Secrets): string[] {
 }
 
 /**
- * Returns request bodies that contain secrets: uploads, comments, and bodies that violate their schema or are not JSON.
+ * Returns request bodies that contain secrets: uploads, comments, bodies that violate their schema, and bodies that are
+ * not JSON.
  */
 export function secretBodies({ name, email, token, password }: Secrets): unknown[] {
   return [
@@ -205,9 +207,9 @@ function personalNames(): ReadonlySet<string> {
 }
 
 /**
- * Returns a response that contains secrets. Personal fields contain any text. All other places, including the names of
- * undocumented fields, contain recognizable forms, because the ledger deliberately shows field names that are plain
- * words.
+ * Returns a response that contains secrets. A personal field can hold any of them, even a plain name. Everywhere else,
+ * including the names of undocumented fields, only secrets with a recognizable form are used, because the ledger
+ * deliberately shows field names that are plain words.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** One request of a case and its expected results. */
+/** One request of a case, with its expected results. */
 export interface CaseStep {
   readonly method: string;
   readonly target: string;
@@ -8,23 +8,23 @@ export interface CaseStep {
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The number of times that the request is sent, all before the upstream responds. */
+  /** How many times the request is sent before the upstream responds. */
   readonly together: number;
   /** The upstream's response: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
-  /** The number of requests that reach the upstream in this step. */
+  /** How many requests reach the upstream in this step. */
   readonly asked: number;
   readonly status: number;
   readonly code: string | undefined;
-  /** The response headers by name; `absent` if a header must be missing. */
+  /** The expected response headers by name. The value `absent` means that the header must be missing. */
   readonly fields: Readonly<Record<string, string>>;
-  /** The expected values in the body by JSON pointer, as JSON. */
+  /** The expected values in the body, as JSON, keyed by JSON pointer. */
   readonly values: Readonly<Record<string, string>>;
-  /** The expected values in the log line by JSON pointer, as text. */
+  /** The expected values in the log entry, as text, keyed by JSON pointer. */
   readonly trace: Readonly<Record<string, string>>;
 }
 
-/** A scenario: a title, an optional configuration, and one or more steps. */
+/** A scenario with a title, an optional configuration, and one or more steps. */
 export interface Case {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ interface Block {
 
 const BLOCKS = new Set(['config', 'request', 'upstream', 'expect', 'trace']);
 
-/** Reads a case file; throws for unknown lines, so that every line is checked. */
+/** Reads a case file. Throws if it contains an unknown line, so that every line is checked. */
 export function readCase(text: string): Case {
   const [title = '', ...rest] = text.trim().split(/\n\s*\n/);
   const blocks = rest.map(toBlock);
@@ -93,7 +93,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   };
 }
 
-/** Reads the lines that begin with one of the words. Returns the rest of each line, as text or as names and values. */
+/** Reads the lines that start with one of the words. Returns the rest of each line, as text or as names and values. */
 function facts(lines: readonly string[], words: readonly string[]) {
   const all = lines.map((line) => {
     const [word = ''] = line.split(' ', 1);

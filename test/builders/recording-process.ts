@@ -4,8 +4,8 @@ import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
 import { openFileStore } from '../../src/ledger/store/open-file-store.ts';
 import { createTrace } from '../../src/model/trace.ts';
 
-// A separate process for crash tests. It records a violation every few milliseconds and prints a line for each, until
-// it is killed.
+// Crash tests run this as a separate process. It records a violation every few milliseconds and prints a line for each
+// until it is killed.
 const [path = '', most = 'Infinity'] = process.argv.slice(2);
 const limits = { maxEntries: 100, retentionDays: 30, maxBytes: 4 * 1024 * 1024 };
 const ledger = createLedger({

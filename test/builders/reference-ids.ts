@@ -3,15 +3,15 @@ import type { Ids } from './operations.ts';
 
 type Thing = Readonly<Record<string, unknown>> & { readonly id: number };
 
-/** Returns the first of several items that passes a test. */
+/** Returns the first item that passes a test. Throws if there is none. */
 async function some<T>(things: readonly T[], test: (thing: T) => Promise<boolean> | boolean): Promise<T> {
   for (const thing of things) if (await test(thing)) return thing;
   throw new Error('the reference server has no such thing');
 }
 
 /**
- * Returns ids of a seeded reference server for which every operation returns at least one item. The comment belongs to
- * alice.
+ * Returns ids from a seeded reference server for which every operation returns at least one item. The comment belongs
+ * to alice.
  */
 export async function referenceIds(url: string): Promise<Ids> {
   const get = async (path: string) =>

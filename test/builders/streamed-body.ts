@@ -1,12 +1,12 @@
 import { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 
-/** The calls that a body has made to its source. */
+/** Records what a body has requested from its source. */
 interface TestSource {
   isPaused: boolean;
-  /** The reason if the body was destroyed before the source ended it. */
+  /** Why the body was destroyed, if that happened before the source ended it. */
   aborted: UpstreamFailure | undefined;
-  /** Called when the body requests more data. */
+  /** Called when the body asks for more data. */
   onResume: (() => void) | undefined;
 }
 
@@ -25,7 +25,7 @@ export function openBody(...parts: string[]): { readonly body: StreamedBody; rea
   return { body, source };
 }
 
-/** Creates a complete body from these parts. */
+/** Creates a complete body that consists of these parts. */
 export function bodyOf(...parts: string[]): StreamedBody {
   const { body } = openBody(...parts);
   body.finish();
@@ -43,12 +43,12 @@ export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; fai
   });
 }
 
-/** Waits until a streamed body has been read, has failed or has been destroyed. */
+/** Waits until a streamed body has been read, has failed or has been destroyed. Returns the failure, if any. */
 export function endOf(body: Buffer | StreamedBody): Promise<UpstreamFailure | undefined> {
   return new Promise((resolve) => streamOf(body).onEnd(resolve));
 }
 
-/** Returns the body of a reply, which must be streamed. */
+/** Returns a reply's body. Throws if it is not streamed. */
 export function streamOf(body: Buffer | StreamedBody): StreamedBody {
   if (Buffer.isBuffer(body)) throw new Error('the body does not stream');
   return body;

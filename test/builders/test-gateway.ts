@@ -15,20 +15,19 @@ import { until } from './until.ts';
 
 /** The options of a test gateway. */
 export interface TestGatewayOptions {
-  /** The upstream of the gateway. */
+  /** The gateway's upstream. */
   readonly upstream: string | { readonly url: string };
-  /** The content of the configuration file without the ports, which are chosen here. */
+  /** The contents of the configuration file, except for the ports, which are chosen here. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * True configures the upstream as a real one (`upstream.url`) with its defaults: mode observe, verifier upstream and
-   * no demo accounts. If false, the upstream replaces the embedded one: mode strict, verifier file and demo accounts.
+   * If true, the upstream is configured as a real one (`upstream.url`) with the corresponding defaults: `observe` mode,
+   * the upstream as verifier and no demo accounts. If false, it takes the place of the embedded one: `strict` mode, the
+   * roles file as verifier, and demo accounts.
    */
   readonly real?: boolean;
-  /** The text of the roles file; it replaces the package's. */
+  /** The text of the roles file, which replaces the package's own. */
   readonly roles?: string;
-  /**
-   * Removes the demo flag from the accounts of the package's roles file, so that they work with a real upstream too.
-   */
+  /** Removes the demo flag from the accounts in the roles file, so that they also work with a real upstream. */
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
@@ -40,18 +39,21 @@ export interface TestGateway {
   readonly url: string;
   readonly adminUrl: string;
   readonly gateway: Gateway;
-  /** All log lines so far. */
+  /** All log lines written so far. */
   readonly log: readonly string[];
-  /** Resolves with a request's access log entry once it has been written. Everything else has been recorded by then. */
+  /**
+   * Resolves with a request's access log entry once it has been written. By then, everything else has been recorded
+   * too.
+   */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
-  /** Returns the value of a metric series, which is given as `name{labels}`. */
+  /** Returns the value of a metric series, given as `name{labels}`. */
   metric(series: string): Promise<number>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Starts a gateway in front of an upstream. The gateway is closed after the file's tests. */
+/** Starts a gateway in front of an upstream and closes it after the file's tests. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const { config = {}, env = {}, clock, random } = options;
   const url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
@@ -79,7 +81,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       gateway,
       log,
       async lineOf(requestId) {
-        // The search starts at the end, because the expected line is one of the last and a log can be long.
+        // The search runs backward because a log can be long and the expected line is one of the last.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
@@ -104,8 +106,8 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
 const shared = new Map<string, Contract>();
 
 /**
- * Loads a contract. Contracts without overlays are compiled once for all gateways of a worker, because their files do
- * not change.
+ * Loads a contract. A contract from the default folder without overlays never changes, so all gateways of a worker
+ * share one compiled copy.
  */
 function loadShared(options: ContractOptions): Contract {
   if (options.folder !== undefined || options.overlays.length > 0) return loadContract(options);
@@ -117,7 +119,7 @@ function loadShared(options: ContractOptions): Contract {
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
   const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
-  // The test of the probe turns it on. All others count the requests that they send themselves.
+  // Only the probe's own test turns it on. In all others, it would add a request to those that they count.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,

@@ -21,7 +21,9 @@ function cacheAt(startAt: number, bounds = limits) {
   return { time, cache: createPageCache(bounds, () => time.now) };
 }
 
-/** Returns the pages that a purge affects, written directly from the rule. */
+/**
+ * Returns whether purging one tag affects a page with the other tag. This restates the rule without using the cache.
+ */
 const meets = (purged: string, carried: string) =>
   purged === carried ||
   (purged.startsWith('node:') && carried === 'node:*') ||
@@ -229,7 +231,7 @@ describe('the page cache', () => {
     expect(cache.stats().bytes).toBeLessThanOrEqual(10_000);
     expect(cache.lookup('k0')).toBeDefined();
     expect(cache.lookup('k1')).toBeUndefined();
-    // Each page has its own tag and the shared tag of its kind.
+    // Each page has a tag of its own, and all of them share the tag of their kind.
     expect(cache.stats().tags).toBe(cache.stats().entries + 1);
   });
 
@@ -308,7 +310,7 @@ describe('the page cache', () => {
 
 const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
-/** Creates a cache in which the test finishes the compressions. */
+/** Creates a cache whose compression jobs finish only when the test ends them. */
 function compressing(bounds = limits) {
   const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
   const compress: Compress = (body) => {

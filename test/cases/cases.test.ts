@@ -10,8 +10,8 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * One scenario per file, written for operators: the request, the upstream's response, the reply and the log entry.
- * Every line of a file is checked.
+ * Each file contains one scenario, written for operators: the request, the upstream's response, the reply and the log
+ * entry. Every line of the file is checked.
  */
 
 const folder = new URL('.', import.meta.url);
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) =>
     Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
   );
-/** Returns the names of the cases in a subfolder of this folder. */
+/** Returns the names of the cases in one of the subfolders here. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
@@ -31,7 +31,9 @@ beforeAll(async () => {
 });
 
 const gateways = new Map<string, Promise<TestGateway>>();
-/** Cases with the same configuration share a gateway. Its memory is cleared between cases. */
+/**
+ * Returns a gateway with this configuration. Cases with the same configuration share one, with an empty cache for each.
+ */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);
   const starting = gateways.get(key) ?? startTestGateway({ upstream: fake, config, clock });
@@ -52,7 +54,7 @@ function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
   });
 }
 
-/** Returns a header or value in the form in which a case file writes it. */
+/** Formats a header or value the way case files write it. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'absent';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
@@ -119,7 +121,8 @@ describe('cases', () => {
 
   it('exist for each stage that a request can pass through', async () => {
     const { gateway } = await gatewayFor({ rewriteUrls: true });
-    // Without an entry in `undocumented.allow`, no undocumented request is forwarded, so its plan has no stages.
+    // The last line, for undocumented requests, lists no stages because none are forwarded without
+    // `undocumented.allow`.
     const stages = gateway.planLines.slice(0, -1).flatMap(
       (line) =>
         line

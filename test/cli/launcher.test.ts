@@ -41,7 +41,7 @@ it('the launcher does not import names of node:http that load the HTTP client bu
   const lent = Object.entries(Object.getOwnPropertyDescriptors(http)).filter(
     ([, { get, enumerable }]) => get && enumerable,
   );
-  // Two other properties are plain values with getters.
+  // The last two are plain values that happen to have getters. The first three load the HTTP client.
   expect(lent.map(([name]) => name).toSorted()).toEqual([
     'CloseEvent',
     'MessageEvent',
@@ -60,8 +60,8 @@ describe('the compile cache of Node', () => {
   afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
 
   /**
-   * Runs a minimal release in a prepared folder. Returns its result, the folder of its packages and the folder of its
-   * cache.
+   * Runs a minimal release in a prepared folder. Returns the result of the run and the paths of its package and cache
+   * folders.
    */
   function start(prepare: (packages: string) => void, env: Readonly<Record<string, string>> = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
@@ -71,7 +71,9 @@ describe('the compile cache of Node', () => {
     return { result: run(folder, env), packages, cache: join(packages, '.cache', 'portico') };
   }
 
-  /** Writes that release into a folder and runs it; returns the exit code and both outputs. */
+  /**
+   * Writes the minimal release into a folder and runs it. Returns the exit code, standard output and standard error.
+   */
   function run(folder: string, env: Readonly<Record<string, string>> = {}) {
     const [bin, dist] = [join(folder, 'bin'), join(folder, 'dist', 'cli')];
     for (const made of [bin, dist]) mkdirSync(made, { recursive: true });

@@ -10,7 +10,7 @@ import { OPERATIONS } from '../builders/operations.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
-// Processes start slowly on a busy machine.
+// Processes can take a long time to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const started: ReturnType<typeof startPortico>[] = [];
@@ -214,7 +214,7 @@ describe('portico serve', () => {
     child.kill('SIGTERM');
     await untilSays(child, /No longer ready; serving for another 3600 s/);
     expect((await fetch(`${admin}/readyz`)).status).toBe(503);
-    // Signals that follow immediately count as echoes of the first.
+    // Signals that arrive right after the first one count as its echoes, so the signal is sent repeatedly.
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     expect((await end).code).toBe(1);
     clearInterval(again);

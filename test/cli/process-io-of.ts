@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { CommandIo } from '../../src/cli/command.ts';
 
-/** Creates streams that collect the output of a program that runs in this process. */
+/** Creates streams that collect the output of a program running in this process. */
 export function processIoOf(
   cwd: string,
   { env = {}, input = '' }: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},

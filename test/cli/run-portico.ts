@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** The result of a finished run. */
+/** The result of a completed run. */
 export interface Finished {
   readonly code: number | null;
   readonly out: string;
@@ -23,7 +23,7 @@ export function startPortico(
   return child;
 }
 
-/** Waits for the end of a run and collects its output. */
+/** Waits for a run to end and collects its output. */
 export async function finished(child: ChildProcessWithoutNullStreams): Promise<Finished> {
   const text = { out: '', err: '' };
   child.stdout.on('data', (part) => (text.out += String(part)));
@@ -39,7 +39,7 @@ export function runPortico(args: readonly string[], env: Record<string, string> 
   return finished(child);
 }
 
-/** Resolves when standard error matches the pattern. Rejects with its content if the program ends first. */
+/** Resolves once standard error matches the pattern. Rejects with its content if the program ends first. */
 export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let err = '';

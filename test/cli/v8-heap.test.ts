@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 const heapModule = new URL('../../src/cli/v8-heap.ts', import.meta.url).href;
 
 /**
- * Returns two sizes of the young generation in bytes: after a first round of surviving objects, and after a second
- * round.
+ * Returns the size of the young generation in bytes after a first and a second round of allocating objects that
+ * survive.
  */
 function sizesAfter(limited: boolean): readonly number[] {
   const script = `
@@ -21,12 +21,12 @@ function sizesAfter(limited: boolean): readonly number[] {
     letYoungGenerationGrow();
     console.log(JSON.stringify([during, sizeAfterMore()]));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  // V8 reports unknown flags on standard error.
+  // V8 reports unknown flags to standard error.
   expect(stderr).toBe('');
   return JSON.parse(stdout) as number[];
 }
 
-// When V8 counts survivors depends on its other threads, so the test uses the best result of three runs.
+// Other V8 threads influence when survivors are counted, so the test uses the best of three runs.
 it('the young generation does not grow during the start, but grows afterwards', () => {
   const unlimited = [1, 2, 3].map(() => sizesAfter(false)[0] ?? 0);
   const limited = [1, 2, 3].map(() => sizesAfter(true));

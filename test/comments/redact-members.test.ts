@@ -6,7 +6,7 @@ import { redactMembers } from '../../src/comments/redact-members.ts';
 const NAMES = new Set(['visibility', 'recipients']);
 const redact = (text: string) => redactMembers(Buffer.from(text), NAMES, DEFAULT_JSON_LIMITS)?.body.toString();
 
-/** JSON values as pieces of text, so that the code under test does not build the expected bytes. */
+/** JSON values as pieces of text, so that the expected bytes do not come from the code under test. */
 type Node =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'array'; readonly items: readonly Node[] }
@@ -60,7 +60,7 @@ function without(node: Node): Node {
   return { kind: 'object', members: kept.map(([key, value]) => [key, without(value)] as const) };
 }
 
-/** Writes a tree with `space` between all tokens. */
+/** Serializes a tree with `space` between all tokens. */
 function write(node: Node, space: string): string {
   if (node.kind === 'scalar') return node.text;
   const parts =
@@ -71,7 +71,7 @@ function write(node: Node, space: string): string {
   return node.kind === 'array' ? `[${inner}]` : `{${inner}}`;
 }
 
-/** Removes white space between tokens. */
+/** Removes the white space between tokens. */
 const tight = (text: string) =>
   text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/gs, (_, string?: string) => string ?? '');
 

@@ -28,7 +28,7 @@ describe('the committed configuration', () => {
   it('does not set a value: all keys are commented out', () => {
     const [given, absent] = [load(sample), load('')];
     const { roles, reference, ledger, ladder, learn } = given;
-    // The paths in these settings depend on the working folder.
+    // The paths in these settings depend on the working directory.
     expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles, reference, ledger, ladder, learn }));
   });
 

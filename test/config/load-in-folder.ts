@@ -17,7 +17,7 @@ export function load(yaml: string, more: Partial<SettingsSources> = {}): Setting
   }
 }
 
-/** Returns the configuration errors of loading. The list is empty if loading succeeds. */
+/** Returns the configuration errors that loading throws, or an empty list if it succeeds. */
 export function faultsOf(yaml: string, more: Partial<SettingsSources> = {}): readonly Fault[] {
   try {
     load(yaml, more);

@@ -26,7 +26,7 @@ const REAL = 'upstream: { url: "http://qa.example.org" }';
 const allow = (...entries: string[]) => `undocumented: { allow: [${entries.map((one) => `{ ${one} }`).join(', ')}] }`;
 
 describe('a setting that cannot have an effect causes a warning', () => {
-  // Each line is a configuration, the place of its warning, and a change that makes the setting effective.
+  // Each row has a configuration, the place of its warning, and a text replacement that makes the setting effective.
   it.each([
     [`${REAL}\nreference: { seed: 2 }`, '/reference', ['url: "http://qa.example.org"', 'concurrency: 8']],
     ['upstream: { startupProbe: true }', '/upstream/startupProbe', ['{ s', '{ url: "http://qa.example.org", s']],

@@ -47,7 +47,7 @@ describe('the console', () => {
     const names = readdirSync(PUBLIC, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(PUBLIC.length))
-      // An index page is served under the name of its folder.
+      // An index page is served at its folder's path.
       .map((name) => (name === '/index.html' ? '/' : name.replace(/\/index\.html$/, '')));
     const served = [...staticFiles().keys()].filter((name) => !name.startsWith('/vendor/'));
     expect(served.toSorted()).toEqual(names.toSorted());
@@ -69,7 +69,7 @@ describe('the console', () => {
     }
   });
 
-  // Files that are not on the list are not searched for on disk.
+  // Only files on the list are served; nothing else is looked up on disk.
   it.each([
     '/console/index.html',
     '/console/../../package.json',

@@ -26,7 +26,9 @@ beforeEach(() => {
   ledgerFile = join(folder, 'ledger.db');
 });
 
-/** Runs a gateway for some requests and closes it, so that the command finds its files. Returns the contract's id. */
+/**
+ * Sends requests through a gateway and closes it, so that its files exist for the command. Returns the contract's id.
+ */
 async function serveOnce(count: number, drift = false): Promise<string> {
   const upstream = await startFakeUpstream((request) =>
     drift ? { json: { list: [], listCount: 'none' } } : exampleAnswer(request),

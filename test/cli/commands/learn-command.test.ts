@@ -63,7 +63,8 @@ describe('portico learn --against the reference server', async () => {
     for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(members));
   });
 
-  // The dates in the evidence are unquoted in YAML 1.2, and other readers turn them into date objects.
+  // YAML 1.2 does not need quotes around the dates in the evidence, but YAML 1.1 readers turn unquoted dates into date
+  // objects.
   it('writes an overlay that YAML 1.1 readers read in the same way', () => {
     expect(parse(text, { version: '1.1' })).toEqual(parse(text));
   });
@@ -98,7 +99,7 @@ describe('portico learn --against the reference server', async () => {
     expect(relation?.required).toEqual(names);
     expect(Object.keys(relation?.properties ?? {}).toSorted()).toEqual(names);
     expect(relation?.properties['followed']).toEqual({
-      // Too few distinct nodes are followed to call their fields required.
+      // Too few distinct nodes have followers to conclude that their fields are required.
       type: 'object',
       properties: { id: { type: 'integer', format: 'int64' }, type: { type: 'string' } },
     });
@@ -145,7 +146,7 @@ describe('portico learn --against the reference server', async () => {
   it('reports the values of enumerations, and paths that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
     expect(ran.out).toMatch(/ActionNode\.type: was also answer, comment,/);
-    // The walk receives the same nodes many times, which does not prove that there are no other types.
+    // The walk receives the same few nodes many times, which does not prove that there are no other types.
     expect(ran.out).not.toMatch(/Node\.type: is one of/);
     expect(ran.out).toMatch(
       /GET \/services\/v2\/question\/\{id\}\.json: returns 200 \(3\).*\n.*no change to the contract/,
@@ -161,7 +162,7 @@ describe('portico learn --against the reference server', async () => {
     const content = listed(questions.json).flatMap(({ title, slug, body }) => [title, slug, body]);
     const values = [...personal, ...content].filter((value): value is string => (value ?? '').length > 4);
     expect(values.length).toBeGreaterThan(300);
-    // Some accounts have the same name as a field in the contract.
+    // Some accounts happen to have the same name as a field in the contract.
     const words = new Set(['moderator', 'superuser']);
     const all = `${text}\n${ran.out}\n${ran.err}`;
     expect(values.filter((value) => !words.has(value) && all.includes(value))).toEqual([]);
@@ -273,7 +274,7 @@ describe('portico learn', () => {
     const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       requested.push(path);
-      // One response succeeds, because a server without any success counts as a wrong URL.
+      // One request succeeds, because if every request failed, the command would report that the URL is wrong.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };

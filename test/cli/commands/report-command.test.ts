@@ -107,7 +107,7 @@ describe('portico report', () => {
     });
     expect(compared.out).toMatch(/New \(1\)[\s\S]*Gone \(1\)/);
     expect((await portico(['report', '--compare', '1.0', '1.0', '--fail-on', 'new'])).code).toBe(0);
-    // A release and a folder can have the same name.
+    // A release can have the same name as a folder.
     mkdirSync(join(folder, '1.0'));
     expect((await portico(['report', '--compare', '1.0', '1.0'])).code).toBe(0);
     const unknown = await portico(['report', '--compare', '1.0', '1.9']);
@@ -120,7 +120,7 @@ describe('portico report', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'No traffic was recorded: there is nothing to report.\n' });
   });
 
-  // A pipeline with a wrong path would otherwise never fail.
+  // Otherwise, a pipeline with a wrong path would never fail.
   it.each([
     ['a flag', ['--ledger', 'none.db'], {}],
     ['the environment', [], { PORTICO_LEDGER: join(folder, 'none.db') }],
@@ -129,7 +129,7 @@ describe('portico report', () => {
     const failed = await portico(gate, env);
     expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('does not exist')]);
     expect(await portico([...gate, '--allow-empty'], env)).toMatchObject({ code: 0, err: '' });
-    // The file exists before the first request, but it contains nothing.
+    // The file exists before the first request, but it is still empty.
     writeFileSync(join(folder, 'empty.db'), '');
     const emptyEnv = 'PORTICO_LEDGER' in env ? { PORTICO_LEDGER: join(folder, 'empty.db') } : {};
     const empty = gate.map((word) => word.replace('none.db', 'empty.db'));
@@ -148,14 +148,14 @@ describe('portico report', () => {
       code: 1,
       err: unknown.err,
     });
-    // A known release without traffic in the period is not an error.
+    // A known release with no traffic in the given period is not an error.
     const quiet = ['report', '--release', '1.0', '--since', '2999-01-01', '--fail-on', 'new'];
     expect(await portico(quiet)).toMatchObject({ code: 0, err: '' });
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
   });
 
   it('starts at the full hour of --since, like the counts of the ledger, and shows that hour', async () => {
-    // The last occurrence is at 10:29.
+    // The most recent occurrence is at 10:29.
     const exported = file('hour.json', renderJson(reportOf(snapshotWith([entryWith()])), PLAIN));
     const late = await portico(['report', '--ledger', exported, '--since', '2026-05-04T10:29:30Z']);
     expect(late.out).toContain('1 distinct violation in 100 requests since 2026-05-04 10:00 UTC');
@@ -223,7 +223,7 @@ describe('portico check --against', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('1 distinct violation of missing');
-    // The ledger was in memory, so there is nothing to report.
+    // The ledger was only in memory, so there is nothing to report afterwards.
     expect(out).not.toContain('portico report');
   });
 

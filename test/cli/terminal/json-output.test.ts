@@ -15,7 +15,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 const isDocument = ajv.compile(readSchema('cli.schema.json'));
 const isReport = ajv.compile(readSchema('report.schema.json'));
 
-/** Runs a command with `--format json`. Its output must match the schema. */
+/** Runs a command with `--format json` and returns its document. Expects the output to match the schema. */
 async function documentOf(...argv: string[]) {
   const { code, out, err } = await runInProcess([...argv, '--format', 'json']);
   const document = JSON.parse(out) as Record<string, unknown>;
@@ -33,7 +33,7 @@ const valueAt = (document: unknown, path: string): unknown =>
 const { url: walked } = await startFakeUpstream(exampleAnswer);
 
 describe('--format json', () => {
-  // Each line is a command, a path in its document, and all members of the object at this path.
+  // Each row has a command, a path in its document, and the names of all members of the object at that path.
   it.each<[command: string, path: string, members: string]>([
     ['plan', '', 'version kind operations undocumented'],
     ['plan', 'operations.0', 'operation method path checks errors stages moved'],
