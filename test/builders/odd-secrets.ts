@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms that people and programs use: grouped, encoded or written in other alphabets. All of them are
+ * Secrets in other forms that people and programs use: grouped, encoded or with non-ASCII letters. All of them are
  * recognizable by form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;

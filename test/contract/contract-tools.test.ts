@@ -28,7 +28,7 @@ describe('the linter of the contract', () => {
     expect(lint.stderr).toBe('');
   });
 
-  // Spectral and the YAML 1.1 readers of other languages must be able to read the contract.
+  // The contract must be readable by Spectral and by YAML 1.1 readers in other languages.
   it.each([
     ['an unquoted date', "'2019-02-06 15:01:00.0'", '2019-02-06 15:01:00.0', 'reads another value'],
     ['an unquoted yes', 'summary: Returns a comment', 'summary: yes', 'reads another value'],

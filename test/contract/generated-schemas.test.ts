@@ -80,7 +80,7 @@ describe('the generated schemas', () => {
   });
 });
 
-/** Returns a schema as it is stored: strict validators do not know the extensions. */
+/** Returns a schema in its stored form, without the extensions, because strict validators do not know them. */
 const withoutExpectations = (schema: object) =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => (EXPECTATIONS.includes(key) ? undefined : value)),

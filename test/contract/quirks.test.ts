@@ -7,11 +7,11 @@ interface Quirk {
   readonly sample: string;
   readonly query?: string;
   /**
-   * Changes to the sample that must be reported. Each has a path, the new value (undefined removes the value) and the
-   * violation.
+   * Changes to the sample that must be reported. Each has a path, the new value (undefined removes the current one) and
+   * the expected violation.
    */
   readonly deviations: readonly (readonly [path: string, value: unknown, expected: string])[];
-  /** Changes to the sample that must be reported without making the response invalid. */
+  /** Changes to the sample that must be reported but do not make the response invalid. */
   readonly advisories?: readonly (readonly [path: string, value: unknown, expected: string])[];
   /** Changes to the sample that must be accepted. */
   readonly tolerated?: readonly (readonly [path: string, value: unknown])[];

@@ -13,22 +13,22 @@ export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
 /** The parsed document from which the contract is compiled. */
 export const document: OpenApiDocument = parseSource(readSource(contractFolder()));
 
-/** Returns an operation; throws if it does not exist. */
+/** Returns an operation. Throws if it does not exist. */
 export function operation(id: string): Operation {
   const known = contract.operations.find((one) => one.id === id);
   if (!known) throw new Error(`no operation ${id}`);
   return known;
 }
 
-/** A JSON value of any type that a test can change. */
+/** A JSON object that a test can modify. */
 export type Json = Record<string, unknown>;
 
-/** Returns a new copy of an example in the document. */
+/** Returns a fresh copy of an example in the document. */
 export function example(name: string): Json {
   return structuredClone(document.components.examples[name]?.value) as Json;
 }
 
-/** Sets the value at a path of an example; `undefined` removes it. */
+/** Returns a copy of an example with a new value at a path. `undefined` removes the current value. */
 export function bent(json: unknown, path: string, value: unknown): unknown {
   const copy = structuredClone(json) as Json;
   const keys = path.split('.');
@@ -40,8 +40,8 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
 }
 
 /**
- * Returns the contract's verdict on a response. By default, this is a JSON response with status 200, and all ids in the
- * request are the id of the node in the examples.
+ * Returns the contract's verdict on a response. By default, the response is JSON with status 200, and every id in the
+ * request is the id of the node in the examples.
  */
 export function judge(
   id: string,

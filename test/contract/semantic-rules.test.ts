@@ -11,7 +11,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that removes a field that the rule reads. */
+  /** A projection that leaves out a field that the rule needs. */
   readonly blind?: string;
 }
 
@@ -302,8 +302,8 @@ describe('semantic rules', () => {
   });
 });
 
-// The attack: a very long list in which every item violates a rule. Each finding was compared with every schema
-// violation.
+// The attack: a very long list in which every item violates a rule. Each of these findings was compared with every
+// schema violation.
 it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;
   const broken = Object.assign([violationWith({ at: '/other' })], {

@@ -10,12 +10,15 @@ const read = (...path: string[]): unknown => parse(readFileSync(join(packageRoot
 
 const text = { type: 'string', minLength: 1 };
 const duration = { type: 'string', pattern: String.raw`^(?:\d+(?:ms|[smhdwy]))+$` };
-// A matcher: a label, an operator and a quoted value.
+// A matcher consists of a label, an operator and a quoted value.
 const matchers = { type: 'array', minItems: 1, items: { pattern: String.raw`^\w+(?:=|!=|=~|!~)"[^"]+"$` } };
 const labels = { type: 'array', minItems: 1, items: text };
 const closed = (properties: object, required: string[]) => ({ additionalProperties: false, properties, required });
 
-/** The part of Alertmanager's documented configuration that the example uses. Unknown keys are errors there too. */
+/**
+ * The part of Alertmanager's documented configuration that the example uses. As in Alertmanager itself, unknown keys
+ * are errors.
+ */
 const isConfiguration = new Ajv2020({ strict: false, allErrors: true }).compile({
   $defs: {
     route: closed(

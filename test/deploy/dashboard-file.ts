@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/files/package-root.ts';
 
-/** A panel, with the members that the tests read. */
+/** A dashboard panel, with the members that the tests read. */
 export interface Panel {
   readonly id: number;
   readonly type: string;
@@ -42,7 +42,7 @@ export function readDashboard(): Dashboard {
   return JSON.parse(readFileSync(join(packageRoot, 'config', 'grafana', 'portico.json'), 'utf8')) as Dashboard;
 }
 
-/** Returns all queries of the dashboard's panels. */
+/** Returns all queries in the dashboard's panels. */
 export function dashboardQueries(): string[] {
   return readDashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }

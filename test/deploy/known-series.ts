@@ -1,21 +1,18 @@
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { promqlUse } from './promql-use.ts';
 
-/**
- * Metric names with their labels and the possible values of each label. A value of `undefined` means that any value is
- * possible.
- */
+/** Metric names with their labels and each label's possible values. `undefined` means that any value is possible. */
 export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string> | undefined>>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
-/** The labels whose values differ from one process to another. */
+/** The labels whose values differ between processes. */
 const ANY_VALUE = new Set(['version', 'contract', 'node', 'release']);
-/** The metrics that Prometheus itself adds to every scrape. */
+/** The labels and metrics that Prometheus itself adds to every scrape. */
 const ADDED = ['job', 'instance'];
 const SCRAPES = ['up', 'scrape_duration_seconds'];
 
-/** Returns every series in a scrape of a real gateway, as Prometheus stores it. */
+/** Returns every series in a real gateway's scrape, as Prometheus stores it. */
 export async function seriesOfGateway(): Promise<KnownSeries> {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
   const { text } = await gateway.admin('/metrics');
@@ -37,7 +34,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** Returns the known series and the series of recording rules, which have the labels that the rules preserve. */
+/** Adds the series of recording rules to the known series. They have the labels that the rules preserve. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],
@@ -49,7 +46,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Returns a description of every name in a query that neither a scrape nor a rule provides. */
+/** Returns a description of each name in a query that neither the scrape nor a recording rule provides. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

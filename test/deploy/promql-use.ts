@@ -1,4 +1,4 @@
-/** A use of a metric in a query, with its name and label matchers. */
+/** One use of a metric in a query, with its name and label matchers. */
 export interface MetricUse {
   readonly name: string;
   readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];
@@ -7,7 +7,7 @@ export interface MetricUse {
 /** The names that a query uses. */
 export interface PromqlUse {
   readonly metrics: readonly MetricUse[];
-  /** The labels of `by`, `without`, `on`, `ignoring` and `group_left`. */
+  /** The labels named by `by`, `without`, `on`, `ignoring` and `group_left`. */
   readonly labels: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const NAME = /(?<![\w:$.])([a-zA-Z_:][\w:]*)\s*(\(|\{(?:[^}"]|"[^"]*")*\})?/g;
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 const WORDS = new Set(['and', 'or', 'unless', 'bool']);
 
-/** Extracts the names from a PromQL query. The query's syntax is not checked here, because promtool does that. */
+/** Extracts the names from a PromQL query. It does not check the syntax, because promtool does. */
 export function promqlUse(query: string): PromqlUse {
   const labels: string[] = [];
   const rest = query

@@ -11,8 +11,8 @@ const MINUTES = 130;
 const FIRED = `count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[${MINUTES}m]))`;
 
 /**
- * Evaluates the committed rules on two scrapes of one gateway. The first scrape is repeated for ten minutes. The
- * difference between both scrapes then recurs every minute for two hours. Returns the names of the alerts that fired.
+ * Evaluates the committed rules on two scrapes of one gateway and returns the names of the alerts that fired. The first
+ * scrape is repeated for ten minutes. After that, the difference between the two recurs every minute for two hours.
  */
 export async function alertsBetween(promtool: string, before: string, after: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-replay-'));
@@ -20,7 +20,8 @@ export async function alertsBetween(promtool: string, before: string, after: str
     const file = join(folder, 'replay.yml');
     const document = {
       rule_files: [join(RULES_FOLDER, 'recording.yml'), join(RULES_FOLDER, 'alerts.yml')],
-      // The test checks which alerts fire within two hours but not in which minute, because each evaluation takes time.
+      // Only which alerts fire within two hours matters, not in which minute. Each evaluation takes time, so there are
+      // few.
       evaluation_interval: '4m',
       tests: [
         {
@@ -29,7 +30,7 @@ export async function alertsBetween(promtool: string, before: string, after: str
             { series: 'up{instance="a",job="portico"}', values: `1x${MINUTES + 10}` },
             ...replay(before, after),
           ],
-          // This expectation is never met, so promtool reports the actual result.
+          // This expectation can never be met, so promtool prints the actual result.
           promql_expr_test: [
             { expr: FIRED, eval_time: `${MINUTES + 10}m`, exp_samples: [{ labels: 'nothing', value: -1 }] },
           ],
@@ -70,12 +71,13 @@ function replay(before: string, after: string): { series: string; values: string
 }
 
 /**
- * Returns the metrics that the rules read. A scrape has many more, and loading all of them would take most of the time.
+ * Returns the metrics that the rules read. A scrape contains many more, and loading them all would take most of the
+ * test's time.
  */
 function metricsOfRules(): ReadonlySet<string> {
   const rules = [...rulesOf('recording.yml'), ...rulesOf('alerts.yml')];
   const names = new Set(rules.flatMap(({ expr }) => promqlUse(expr).metrics.map(({ name }) => name)));
-  // The duration of a scrape depends on the load of this machine.
+  // How long a scrape takes depends on the load of the machine running the test.
   names.delete('portico_scrape_duration_seconds');
   return names;
 }

@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/files/package-root.ts';
 /** The folder with the Prometheus rules. */
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
 
-/** A rule in a rule file: a recording or an alerting rule. */
+/** A rule in a rule file, either a recording rule or an alerting rule. */
 export interface Rule {
   readonly record?: string;
   readonly alert?: string;
@@ -21,20 +21,20 @@ interface AlertCase {
   readonly exp_alerts?: readonly unknown[];
 }
 
-/** A file for `promtool test rules`. */
+/** The contents of a file for `promtool test rules`. */
 export interface RuleTests {
   readonly tests: readonly { readonly name: string; readonly alert_rule_test?: readonly AlertCase[] }[];
 }
 
 const read = (path: string): unknown => parse(readFileSync(path, 'utf8'));
 
-/** Reads the rules in one of the rule files. */
+/** Returns the rules in one of the rule files. */
 export function rulesOf(file: 'alerts.yml' | 'recording.yml'): Rule[] {
   const { groups } = read(join(RULES_FOLDER, file)) as { groups: { rules: Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Returns the recording rules, keyed by the recorded name. */
+/** Returns the recording rules, each with the name under which its result is recorded. */
 export function recordingRules(): { record: string; expr: string }[] {
   return rulesOf('recording.yml').flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
 }
@@ -45,7 +45,7 @@ export function ruleTestFiles(): string[] {
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** Returns the alerts that those files expect. */
+/** Returns the alerts that the `promtool` tests expect. */
 export function alertCases(): (AlertCase & { readonly test: string })[] {
   return ruleTestFiles().flatMap((path) =>
     (read(path) as RuleTests).tests.flatMap(({ name, alert_rule_test: cases = [] }) =>

@@ -12,7 +12,10 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Runs the example exactly as written, but with the sources in place of the installed package. Returns its address. */
+/**
+ * Runs the example exactly as written, except that it uses the sources instead of the installed package. Returns its
+ * address.
+ */
 async function runExample(env: Readonly<Record<string, string>>): Promise<string> {
   const copy = join(root, 'examples', `.running-${process.pid}.ts`);
   const text = readFileSync(join(root, 'examples', 'express-app.ts'), 'utf8');

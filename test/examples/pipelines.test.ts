@@ -14,7 +14,9 @@ import { processIoOf } from '../cli/process-io-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The executable part of a pipeline: variables, scripts in order, and commands that always run at the end. */
+/**
+ * The executable parts of a pipeline: its variables, its scripts in order, and the commands that always run at the end.
+ */
 interface Pipeline {
   readonly variables: Readonly<Record<string, string>>;
   readonly scripts: readonly string[];
@@ -47,7 +49,7 @@ function gitlab(): Pipeline {
   const { contract } = parse(readFileSync(join(ROOT, 'docs/examples/gitlab-ci.yml'), 'utf8')) as {
     contract: { variables: Record<string, string>; script: string[]; after_script: string[] };
   };
-  // GitLab runs all lines of a script in one shell.
+  // GitLab runs all script lines in a single shell.
   return {
     variables: stringsOf(contract.variables),
     scripts: [contract.script.join('\n')],
@@ -71,9 +73,9 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Creates a program `portico` in a folder. It starts a process only for `reference`, which runs in the background until
- * a signal ends it. Every other command runs in this process, because starting Node for each would take most of the
- * time.
+ * Creates a program called `portico` in a folder. Only `reference` starts a process, which runs in the background until
+ * a signal ends it. All other commands run in this process, because starting Node for each of them would take most of
+ * the test's time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;
@@ -122,12 +124,12 @@ interface Step {
   readonly said: string;
 }
 
-/** A run of a pipeline in a separate folder. */
+/** One run of a pipeline, in a folder of its own. */
 interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
-  /** The reports that the run has written. */
+  /** The reports that the run wrote. */
   readonly wrote: readonly string[];
-  /** Repeats the pipeline's last command, which decides its result, with a baseline that accepts these violations. */
+  /** Repeats the last command, which decides the pipeline's result, with a baseline that accepts these violations. */
   decideAgain(accepted: readonly string[]): Promise<Step>;
 }
 
@@ -141,7 +143,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
     SERVER_PORT: String(port),
     SERVER_URL: `http://127.0.0.1:${port}`,
-    // Incomplete items would be violations, although only advisories.
+    // Without `--complete`, incomplete items would cause violations, even though these are only advisories.
     SERVER_FLAGS: `--complete ${faults}`,
     CHECK_DELAY: '0',
     PORTICO_PASSWORD: 'admin',

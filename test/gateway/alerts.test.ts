@@ -7,7 +7,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { alertsBetween } from '../deploy/replay-scrapes.ts';
 
-// Each test replays two hours of scrapes through all rules.
+// Each test evaluates all rules over two hours of scrapes.
 vi.setConfig({ testTimeout: 60_000 });
 
 const LIST = '/services/v2/question.json';
@@ -23,7 +23,7 @@ async function scrapesAround(
   const before = await scrape(gateway);
   await happens(async (target, call) => {
     const answer = await gateway.call(target, call);
-    // When the line has been written, the request has been counted.
+    // By the time the log line is written, the request has been counted.
     await gateway.lineOf(String(answer.headers['x-request-id']));
   });
   return [before, await scrape(gateway)];

@@ -22,8 +22,8 @@ import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * No caller may ever get a response fetched for a caller of another audience. The upstream marks each response with the
- * credential that fetched it; a plain model of the rules determines whose marks a caller may see.
+ * No caller may ever get a response that was fetched for a caller of another audience. The upstream marks each response
+ * with the credential that fetched it, and a simple model of the rules determines which marks a caller may see.
  */
 
 const LISTS = [
@@ -39,7 +39,7 @@ const LISTS = [
 ] as const;
 type ListId = (typeof LISTS)[number];
 
-/** The operations for which a service account may replace the caller. */
+/** The operations that may be called with the service account instead of the caller's credential. */
 const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.slice(0, 7));
 const QUERIES = ['', 'page=2', 'q=a%20b'] as const;
 
@@ -48,7 +48,7 @@ const TWINS: RolesAccount[] = [
   { name: 'bobby', roles: ['standard', 'custom'], groups: ['Beta Testers', 'Newcomers'] },
   { name: 'plain', roles: ['anonymous'] },
 ];
-/** The callers by class. Callers of one class have the same roles, groups and flags. */
+/** The class of each caller. All callers in a class have the same roles, groups and flags. */
 const CLASSES: Readonly<Record<string, string>> = {
   alice: 'private comments',
   alicia: 'private comments',
@@ -73,25 +73,25 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // Only an upstream that verifies credentials knows this caller; no roles file does.
+  // This caller is not in any roles file, so only an upstream that verifies credentials can accept them.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];
 
 const authorizationOf = ({ name, password }: Caller) => (name === undefined ? 'none' : basic(name, password));
 
-/** One request of a sequence. */
+/** One request in a sequence. */
 interface Asking {
   readonly caller: Caller;
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** True to send the entity tag of an earlier response, which may have been for another caller. */
+  /** True to send an entity tag from an earlier response, which may have been sent to another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }
 
-/** The events that can occur between two groups of concurrent requests. */
+/** What can happen between two groups of concurrent requests. */
 interface Step {
   readonly before: 'nothing' | 'seconds' | 'half a minute' | 'minutes' | 'a write' | 'a purge';
   readonly upstreamFails: boolean;
@@ -107,7 +107,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences request only one list, because callers would otherwise rarely request the same page. */
+/** Most sequences concentrate on one list, because otherwise callers would rarely request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),
@@ -123,7 +123,7 @@ const sequence = array(step, { minLength: 2, maxLength: 6 });
 
 const SECONDS = { nothing: 0, seconds: 7, 'half a minute': 31, minutes: 100, 'a write': 0, 'a purge': 0 };
 
-/** The gateway's settings and their effect on the marks that a caller may see. */
+/** The gateway's settings, and how they affect which marks a caller may see. */
 interface World {
   readonly name: string;
   readonly config: Readonly<Record<string, unknown>>;
@@ -131,7 +131,7 @@ interface World {
   readonly random?: () => number;
   readonly audience: (id: ListId) => 'caller' | 'permissions' | 'public';
   readonly service?: boolean;
-  /** True if a wrong password is only reported. */
+  /** True if a wrong password is reported but not refused. */
   readonly lenient?: boolean;
 }
 
@@ -208,7 +208,7 @@ const WORLDS: readonly World[] = [
   },
 ];
 
-/** Adds the mark to a body of any form. */
+/** Adds the mark to a body, whatever its form. */
 function marked(id: ListId, mark: string): unknown {
   const body = exampleOf(id);
   if (id === 'listNodeComments')
@@ -258,18 +258,19 @@ describe.each(WORLDS)('with $name', (world) => {
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
   /**
-   * Returns true for callers who may read private fields, including callers whom only the upstream knows and has
-   * accepted.
+   * Returns whether a caller may read private fields. This includes callers that only the upstream knows and accepts.
    */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
-  /** Returns whether the rules allow this caller to see a response that was fetched with this `Authorization`. */
+  /**
+   * Returns whether the rules allow this caller to see a response that was fetched with the `Authorization` in the
+   * mark.
+   */
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === authorizationOf(caller);
     const kind = classOf(caller);
-    // Unverified callers, and callers whom only the upstream knows, share no responses and never use the service
-    // account.
+    // Unverified callers and those that only the upstream knows share no responses and never use the service account.
     if (kind === undefined) return isOwn;
     if (world.service === true && INDEPENDENT.has(id)) return mark === basic('robot');
     const audience = world.audience(id);
@@ -325,7 +326,7 @@ describe.each(WORLDS)('with $name', (world) => {
     if (before === 'a purge') await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
     failing = upstreamFails;
     delays = [...waits];
-    // The requests are sent in two waves, so that the second wave finds pages from the first.
+    // The requests are sent in two waves, so that the second wave can be served pages fetched by the first.
     const half = Math.ceil(all.length / 2);
     await Promise.all(all.slice(0, half).map((one) => ask(one, tags)));
     await Promise.all(all.slice(half).map((one) => ask(one, tags)));
@@ -340,7 +341,7 @@ describe.each(WORLDS)('with $name', (world) => {
       }),
       { numRuns: 30, endOnFailure: true },
     );
-    // The test would prove nothing if pages were never served from the cache.
+    // If pages were never served from the cache, the test would prove nothing.
     const results = ['hit', 'stale', 'coalesced'];
     const series = LISTS.flatMap((id) => results.map((result) => `operation="${id}",result="${result}"`));
     const { text } = await gateway.admin('/metrics');

@@ -43,8 +43,8 @@ beforeEach(() => {
     compiled.push(how);
     throw new Error('a schema is compiled while requests are served');
   };
-  // These functions are the last step of every way to compile: `compile`, `validate`, `getSchema` and deferred
-  // references.
+  // Every way to compile a schema (`compile`, `validate`, `getSchema` and deferred references) ends in one of these
+  // functions.
   const internals = Ajv2020.prototype as unknown as Record<'compile' | '_compileSchemaEnv', () => unknown>;
   vi.spyOn(internals, 'compile').mockImplementation(refuse('compile'));
   vi.spyOn(internals, '_compileSchemaEnv').mockImplementation(refuse('_compileSchemaEnv'));

@@ -9,8 +9,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A staging run in front of the reference server. Each kind of chaos must leave exactly the violation that the
- * documentation names in the ledger. A server without chaos must not leave any violation, regardless of the request.
+ * A staging run in front of the reference server. For each kind of chaos, exactly the violation that the documentation
+ * names must appear in the ledger. Without chaos, no request may cause a violation.
  */
 
 let reference: ReferenceServer;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // This timeout applies only if slowness is tested, because a busy machine is also slow to respond.
+    // Only the tests of slow responses use this timeout, because on a busy machine other responses can be just as slow.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
@@ -58,10 +58,10 @@ const gatewayIn = (mode: string, fault = ''): TestGateway => {
   return gateway;
 };
 
-/** Returns an account that may use the operation. For comment edits, it also owns the comment. */
+/** Returns an account that may use the operation. To edit a comment, the account must also own it. */
 const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
 
-/** Bypasses the gateway to create the state that an operation ends. */
+/** Bypasses the gateway to set up the state that an operation ends. */
 async function prepare({ id }: OperationCase): Promise<void> {
   if (id === 'unmarkFavorite') await at(`/services/v2/node/${ids.node}/markfavorite.json`);
   if (id === 'cancelWiki') await at(`/services/v2/node/${ids.node}/wiki.json`);
@@ -79,13 +79,13 @@ const callOf = (operation: OperationCase): Call => ({
 let requests = 0;
 
 /**
- * Returns the ledger entries that one request adds, as `direction operation status category keyword at`, once per
- * occurrence.
+ * Returns the ledger entries that one request adds, in the form `direction operation status category keyword at`, with
+ * one line per occurrence.
  */
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = counts.get(gateway);
   const call = callOf(operation);
-  // A deliberately broken connection has no response, but the request is still recorded.
+  // A connection that is deliberately broken gets no response, but its request is still recorded.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const { entries } = await gateway.gateway.services.ledger.snapshot();
@@ -99,14 +99,16 @@ async function addedBy(gateway: TestGateway, operation: OperationCase, query = '
 const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
   `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
 
-/** The occurrences by fingerprint after the last request to each gateway. */
+/** How often each fingerprint had occurred in each gateway's ledger after its last request. */
 const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
 
 const TABLE = driftTable();
 
-/** In observe mode, a slow response is not refused, so it is only slower than the timeout in the other modes. */
+/**
+ * Observe mode waits for a slow response instead of refusing it, so the delay is only slightly longer than the timeout.
+ */
 const inMode = (row: DriftRow, mode: string): DriftRow =>
   row.fault === 'slow' && mode === 'observe'
     ? { ...row, fault: 'slow:300', status: 'ok', violation: 'protocol over-limit-deadline' }
@@ -130,7 +132,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
 
   it('has every kind of documented chaos in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    // The kinds that `drift` combines have separate rows.
+    // `drift` has no row because it combines kinds that have rows of their own.
     expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 

@@ -6,7 +6,10 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 
 type Json = Record<string, unknown>;
 
-/** Merges an entry into a file: objects by name, accounts by their names, and other lists by appending new elements. */
+/**
+ * Merges an entry into a file. Objects are merged by key and accounts by name; other lists get the new elements
+ * appended.
+ */
 function merge(into: unknown, entry: unknown): unknown {
   if (Array.isArray(into) && Array.isArray(entry)) {
     const keyOf = (one: unknown) => (typeof one === 'object' ? (one as { name?: unknown }).name : one);

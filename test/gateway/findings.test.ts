@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => fake.close());
 
-/** Returns everything in the ledger, as `direction keyword at × count`. */
+/** Returns all ledger entries in the form `direction keyword at × count`. */
 async function ledger(): Promise<string[]> {
   const { entries } = await gateway.gateway.services.ledger.snapshot();
   return entries

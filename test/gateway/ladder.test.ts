@@ -201,7 +201,7 @@ describe('changes by the ladder', () => {
     await writeLadderFile(file, before);
     const { ladder, ladderFile } = (await start({ operations: {} }, clock)).gateway.services;
     clock.advance(1000);
-    // This is the text that `portico ladder --lift` writes.
+    // This is what `portico ladder --lift` writes.
     await writeLadderFile(file, { ...before, steps: [{ ...promoted, move: 'lifted', at: clock() }] });
     clock.advance(1000);
     expect(ladder.lift('listIdeas', 'responses')).toBe(true);

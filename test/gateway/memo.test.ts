@@ -17,8 +17,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /*
- * The gateway remembers the meaning of a request target by its text. Only response times may reveal this: a gateway
- * that forgets everything before each request must behave in the same way.
+ * The gateway remembers the meaning of each request target, keyed by its text. Nothing but response times may reveal
+ * this: a gateway that forgets everything before each request must otherwise behave the same.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -30,7 +30,7 @@ type Field = readonly [name: string, value: string];
 interface Asked {
   readonly target: string;
   readonly method?: string;
-  /** The name, which is also the password; null for no credential. */
+  /** The name, which is also the password. Null sends no credential. */
   readonly user?: string | null;
   /** Additional headers. An `Authorization` header replaces the credential of `user`. */
   readonly fields?: readonly Field[];
@@ -38,14 +38,14 @@ interface Asked {
 
 interface Heard {
   readonly status: number;
-  /** Alternating names and values. */
+  /** Header names and values, in alternation. */
   readonly raw: readonly string[];
   readonly fields: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly text: string;
 }
 
-/** A connection that sends texts verbatim and reads the responses in order. */
+/** A connection that sends texts verbatim and returns the responses in order. */
 interface Wire {
   send(text: string): void;
   answer(method?: string): Promise<Heard>;
@@ -101,7 +101,7 @@ function open(url: string): Wire {
   return wire;
 }
 
-/** Returns the text of a request. A `Host` header is added if the headers do not contain one. */
+/** Returns the text of a request. If no `Host` header is given, one is added. */
 function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked): string {
   const has = (name: string) => fields.some((field) => field[0].toLowerCase() === name);
   const all: Field[] = [
@@ -115,13 +115,13 @@ function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked):
 /** A gateway whose memo the test can inspect. */
 interface Watched extends TestGateway {
   readonly targets: Targets;
-  /** Returns true if a target is found without being decoded. */
+  /** Returns whether a target is found without being decoded. */
   isRemembered(rawTarget: string): boolean;
   /** Sends one request on a new connection. */
   ask(asked: Asked): Promise<Heard>;
-  /** Repeats a request until the target is remembered and its page comes from the cache for this caller. */
+  /** Repeats a request until the target is remembered and the page is served to this caller from the cache. */
   warm(asked: Asked): Promise<Heard>;
-  /** Repeats a request until the gzip form of the page exists. */
+  /** Repeats a request until the page exists in gzip form. */
   gzipped(target: string): Promise<Heard>;
 }
 
@@ -172,17 +172,14 @@ async function watch(options: TestGatewayOptions): Promise<Watched> {
 
 const jsonOf = ({ text }: Heard) => JSON.parse(text) as Record<string, unknown>;
 
-/** Returns a list for this operation with enough text to be worth compressing. */
+/** Returns a list for an operation, with enough text to be worth compressing. */
 function listNamed(id: string, name: string, more: object = {}): { readonly json: unknown } {
   return {
     json: { ...exampleOf(id), pageCount: 9, totalCount: 130, name: `${name}<${'long '.repeat(300)}>`, ...more },
   };
 }
 
-/**
- * Returns responses that name the caller who fetched them and the number of earlier fetches. Comments in them have
- * private fields.
- */
+/** Returns responses that name the caller who fetched them. Comments in them have private fields. */
 const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
   if (path.endsWith(QUESTIONS)) return listNamed('listQuestions', `of ${user} for ${target}`);
@@ -206,11 +203,11 @@ const oneOf = (name: string, ...values: (readonly string[])[]) =>
 const answerOf = ({ status, text }: Heard) => [status, (JSON.parse(text) as { code?: string }).code];
 const shrinking = (number: number): Asked => ({ target: `${QUESTIONS}?q=shrinks&page=${number}` });
 
-/** Returns the header names and values, except those that differ for each request. */
+/** Returns all header names and values except those that differ for every request. */
 const lasting = ({ rawHeaders = [] as readonly string[] } = {}) =>
   rawHeaders.filter((_text, at) => at % 2 === 0 || !/^traceparent|^x-request-id/i.test(rawHeaders[at - 1] ?? ''));
 
-/** Returns a page whose items belong to a space. */
+/** Returns a page whose items all belong to one space. */
 const inSpace = (space: number) => {
   const { json } = listNamed('listQuestions', `in ${space}`);
   const { list } = json as { list: Record<string, unknown>[] };
@@ -219,7 +216,7 @@ const inSpace = (space: number) => {
   };
 };
 
-/** The upstream's behavior in a step. */
+/** How the upstream can behave in a step. */
 const MOODS = {
   well: telling,
   fails: () => ({ status: 500, json: { error: 'no' } }),
@@ -268,7 +265,7 @@ describe.each([
     readonly gateway: Watched;
     readonly upstream: FakeUpstream;
     readonly clock: TestClock;
-    /** The last entity tag of each target and caller. */
+    /** The latest entity tag for each target and caller. */
     readonly tags: Map<string, string>;
   }
   let sides: readonly [remembering: Side, forgetting: Side];
@@ -363,7 +360,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Returns everything that is visible about a request, except its ids and the time of day. */
+  /** Returns everything that is visible about a request, apart from its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;
@@ -376,7 +373,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // This includes a refresh or comparison in the background.
+    // These may also be refreshes or comparisons in the background.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;
@@ -403,7 +400,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Whether the gzip form already exists does not depend on the request.
+        // Compression is ignored because the gzip form may be ready on one side and not yet on the other.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
@@ -415,10 +412,10 @@ describe.each([
     };
   }
 
-  /** Returns Portico's own counters and gauges by name and labels, except those that count bytes. */
+  /** Returns Portico's own counters and gauges by name and labels, leaving out those that count bytes. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
-    // A scrape also counts itself.
+    // The scrape metrics are left out because this scrape itself changes them.
     return lines.filter((line) => /^portico_(?!scrape_|cache_bytes)/.test(line));
   }
 
@@ -463,7 +460,7 @@ describe('a draining gateway', () => {
       const text = textOf(asked);
       return { wire: open(gateway.url), rest: text.slice(-2), first: text.slice(0, -2) };
     });
-    // An earlier request makes the gateway accept the connection, and half a request keeps it open.
+    // The first request makes sure that the gateway has accepted the connection, and the unfinished one keeps it open.
     for (const { wire, first } of halves) {
       await wire.ask({ target: QUESTIONS });
       wire.send(first);
@@ -707,8 +704,8 @@ describe('a repeated request for a page', () => {
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  // The attack: refused targets cost their sender nothing. If they were remembered, they would displace the targets
-  // that other callers request.
+  // The attack: sending targets that are refused costs a client nothing. If they were remembered, they would displace
+  // the targets that other callers request.
   it('is never remembered with an invalid parameter, however often it is sent', async () => {
     const target = `${QUESTIONS}?nothing=known`;
     for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);

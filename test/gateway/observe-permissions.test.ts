@@ -18,7 +18,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({ upstream: fake, real: true, keepAccounts: true });
 });
 
-/** Sends a request and returns the permission verdict, and the violations of the `permissions` check. */
+/** Sends a request. Returns the permission verdict and the violations that the `permissions` check found. */
 async function judged(target: string, user: string) {
   const answer = await gateway.call(target, { user });
   const line = await gateway.lineOf(String(answer.headers['x-request-id']));
@@ -54,7 +54,7 @@ describe('permissions in observe mode', () => {
     expect(await judged(ACTIONS, 'alice')).toEqual({ outcome: 'reported', found: ['permission-denied'] });
   });
 
-  // Anybody can claim a name. A wrong password must not make the roles file look wrong.
+  // Anyone can claim a name, so a wrong password must not make the roles file look wrong.
   it('are not judged if the upstream refuses the credential or does not respond', async () => {
     fake.handler = () => errorText(401, 'Bad credentials');
     expect(await judged(ACTIONS, 'alice')).toEqual({ outcome: 'skipped', found: [] });

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 /**
- * Headers that belong to a connection (including the framing of a body of unknown length), and the four headers that
+ * Headers that apply only to a connection, including the framing of bodies of unknown length, and the four headers that
  * `observe` may add.
  */
 const NOT_END_TO_END = /^(?:connection|keep-alive|transfer-encoding|date)$/i;
@@ -39,7 +39,7 @@ function endToEnd(answer: Answer, left: RegExp): string[] {
   return fields.toSorted();
 }
 
-/** Checks that the gateway's client gets the same status, headers and bytes as the upstream's own client. */
+/** Checks that a client gets the same status, headers and bytes through the gateway as directly from the upstream. */
 async function expectSame(target: string, call: Call = {}, apart = /^$/): Promise<Answer> {
   const direct = await callAt(fake.url, target, call);
   const through = await gateway.call(target, call);
@@ -51,14 +51,14 @@ async function expectSame(target: string, call: Call = {}, apart = /^$/): Promis
   return through;
 }
 
-/** Resolves with true if the connection breaks before or during the response. */
+/** Resolves with whether the connection breaks before or during the response. */
 const brokenAt = (target: string) =>
   gateway.call(target).then(
     ({ complete }) => !complete,
     () => true,
   );
 
-/** Returns a request for an operation as a careless client might send it. */
+/** Returns a request for an operation, as a careless client might send it. */
 const callOf = ({ method, body }: (typeof OPERATIONS)[number], user: string | null = 'anyone'): Call => ({
   method,
   user,

@@ -41,7 +41,7 @@ async function violationsOf(gateway: TestGateway) {
     .toSorted();
 }
 
-/** Walks the upstream with `portico check` and returns the number of distinct violations in each category. */
+/** Walks the upstream with `portico check` and returns the number of distinct violations per category. */
 async function categoriesOf(name: string, config: readonly string[] = []): Promise<Readonly<Record<string, number>>> {
   const ledger = fileOf(name);
   const flags = ['--against', fake.url, '--user', 'admin', '--delay', '0', '--ledger', ledger, ...config];
@@ -51,7 +51,7 @@ async function categoriesOf(name: string, config: readonly string[] = []): Promi
   return (JSON.parse(report.out) as { summary: { categories: Record<string, number> } }).summary.categories;
 }
 
-/** Samples the traffic of a gateway and writes the proposals to a file. */
+/** Samples a gateway's traffic and writes the proposals to a file. */
 async function learnFromTraffic(overlay: string) {
   const observations = fileOf('observations.json');
   const config = { learn: { traffic: true, file: observations } };
@@ -90,7 +90,7 @@ describe('an upstream with odd but legal responses', () => {
     const overlay = fileOf(`learned from ${source}.yaml`);
     const { code, out } = await learn(overlay);
     expect(code).toBe(0);
-    // The responses have the documented types and envelopes.
+    // The types and envelopes of the responses are the documented ones.
     expect(out).not.toMatch(/different (?:type|envelope)/);
     const contract = { overlays: [overlay] };
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging', contract } });

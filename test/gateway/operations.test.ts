@@ -162,7 +162,9 @@ const at =
   (target, call) =>
     callAt(reference.url, target, call);
 
-/** Resources of the seeded community. They exist for every operation, and some belong to alice. */
+/**
+ * Returns ids of resources in the seeded community, so that every operation finds one. Some of them belong to alice.
+ */
 async function idsOf(reference: ReferenceServer): Promise<Ids> {
   const call = at(reference);
   const numbers = [1, 2, 3, 4, 5];

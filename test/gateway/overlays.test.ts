@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { fileWith, overlayFile } from '../contract/overlay/overlay-file.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'contract.md'), 'utf8');
-/** The complete overlay that the documentation shows. */
+/** The complete overlay from the documentation. */
 const shown = /```yaml\n(?<overlay>overlay: 1\.0\.0\n.*?)```/s.exec(page)?.groups?.['overlay'] ?? '';
 
 const QUESTIONS = '/services/v2/question.json';

@@ -11,7 +11,7 @@ type Entry = Record<string, unknown>;
 const entries = (gateway: Probed) =>
   gateway.log.map((line) => JSON.parse(line) as Entry).filter(({ probe }) => probe !== undefined);
 
-/** Returns the log entry of the probe of an upstream that always returns this response. */
+/** Starts a gateway whose upstream always returns this response, and returns the log entry of the startup probe. */
 async function probed(answer: FakeAnswer, basePath = ''): Promise<Entry> {
   const gateway = await probing(await startFakeUpstream(() => answer, basePath));
   await until(() => entries(gateway).length > 0);

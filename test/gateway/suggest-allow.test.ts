@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  // Paths that contain `lost` do not exist on this upstream.
+  // On this upstream, paths that contain `lost` do not exist.
   fake = await startFakeUpstream(({ target }) => ({ status: target.includes('lost') ? 404 : 200, json: {} }));
 });
 afterAll(() => fake.close());
@@ -31,7 +31,7 @@ const send = async (gateway: TestGateway, requests: readonly Sent[]) => {
   return failed;
 };
 
-/** Returns the text that `portico report --suggest-allow` prints for a ledger. */
+/** Returns what `portico report --suggest-allow` prints for a ledger. */
 async function suggest(ledger: string, config: Record<string, string> = {}): Promise<string> {
   const lines: string[] = [];
   const code = await runProgram(COMMANDS, ['report', '--ledger', ledger, '--suggest-allow'], {
@@ -69,7 +69,7 @@ it('what observe records and suggest-allow prints lets the same requests pass in
   await observe.close();
   const text = await suggest(ledger);
   expect(text).toContain("- { method: POST, path: '/services/v2/poll/{id}/ballot.json' } # 1 request");
-  // A name in a path, which clients choose, is personal data.
+  // Clients choose the names in paths, so these may be personal data.
   expect(text).not.toMatch(/jana|QA-1|7f9a|a%20b/);
   const config = parse(text) as Record<string, unknown>;
   for (const mode of ['staging', 'strict'])

@@ -25,7 +25,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Sends one request through a gateway in front of this upstream, and returns its response and its log line. */
+/** Sends one request through a gateway in front of this upstream and returns the response and its log line. */
 async function failing(upstream: string, more: Partial<TestGatewayOptions> = {}) {
   const gateway = await startTestGateway({ upstream, ...more });
   const answer = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'failing-1' } });

@@ -128,7 +128,8 @@ describe('the CSV of an upload', () => {
     expect(new Set(violations.map(({ keyword }) => keyword))).toEqual(new Set(['gdpr-csv-no-user']));
   });
 
-  // The attack: an upload of line breaks only, which a pattern for blank lines would search in quadratic time.
+  // The attack: an upload that consists almost entirely of line breaks. A pattern for blank lines would take quadratic
+  // time to search it.
   it('is read in linear time if it consists of line breaks', () => {
     expect(faults(`email\n${'\n'.repeat(1_000_000)}x`, { maxRows: 10 })).toContain(
       '-: the upload has more than 10 rows below its header',

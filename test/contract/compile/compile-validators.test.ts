@@ -5,7 +5,7 @@ import { toSchemaCheck } from '../../../src/contract/compile/compile-validators.
 
 const place = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/** Creates a check whose compiled schema returns the same result for every value and records the values. */
+/** Creates a check whose compiled schema returns the same result for every value and records the values it receives. */
 function checkOf(accepted: boolean, schema: SchemaObject) {
   const given: unknown[] = [];
   const accepts = (value: unknown) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SchemaObject } from '../../../src/contract/openapi-document.ts';
 import { openSchemaStore } from '../../../src/contract/compile/schema-store.ts';
 
-/** Returns the compiled check of a schema that is given as JSON text. */
+/** Compiles a schema given as JSON text and returns a function that checks values against it. */
 function compiled(text: string): (value: unknown) => unknown {
   const file = 'resources/thing.schema.json';
   const schema = openSchemaStore(new Map([[file, JSON.parse(text) as SchemaObject]])).compile(file);
@@ -35,7 +35,7 @@ describe('the schemas of two stores', () => {
   const base = 'https://portico.invalid/schemas/';
   const schema = (file: string, rest: Partial<SchemaObject>) => [file, { $id: `${base}${file}`, ...rest }] as const;
   const page = 'operations/page.schema.json';
-  /** Compiles a page whose items refer to a thing, which refers to a part. */
+  /** Compiles a page whose items refer to a thing, which in turn refers to a part. */
   const pageOf = (part: Partial<SchemaObject>, more: readonly (readonly [string, SchemaObject])[] = []) =>
     openSchemaStore(
       new Map([

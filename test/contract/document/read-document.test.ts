@@ -9,7 +9,7 @@ import { faultsOf, overlayFile } from '../overlay/overlay-file.ts';
 const loaded = (...overlays: readonly string[]) => loadContract({ ...CONTRACT_DEFAULTS, overlays });
 const withActions = (...actions: readonly OverlayAction[]) => loaded(overlayFile(...actions));
 
-/** Returns the violations of a question list in which the first author is changed. */
+/** Returns the violations of a question list whose first author has been changed. */
 function judged(one: Contract, author: Record<string, unknown>, query = '', without: readonly string[] = []): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   const list = example('questions') as { list: Record<string, unknown>[] };
@@ -22,7 +22,7 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   return one.checkResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Returns the categories of the violations in a query of the question list. */
+/** Returns the categories of the violations that a query of the question list causes. */
 function refusals(one: Contract, query: string): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   if (operation === undefined) throw new Error('no operation');

@@ -24,11 +24,11 @@ const SETTINGS = {
 
 const explanationOf = openExplanations(files, { ...SETTINGS, strict: true, schemas: [...files.values()] });
 
-/** Compiles the explanation of one schema that does not refer to other schemas. */
+/** Compiles an explanation for a single schema that does not refer to others. */
 const explanationOfOne = (schema: SchemaObject) =>
   openExplanations(new Map([['one.json', schema]]), { ...SETTINGS, strict: false })('one.json');
 
-/** Returns Ajv's errors, including those for its own keywords, in the form of an explanation. */
+/** Returns a function that reports Ajv's errors, including those of custom keywords, in the form of an explanation. */
 function ajvOf(schemas: ReadonlyMap<string, SchemaObject>) {
   const options = { ...SETTINGS, messages: true, strict: true };
   const ajv = new Ajv2020({ ...options, allErrors: true, verbose: true, schemas: [...schemas.values()] });
@@ -58,7 +58,7 @@ const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1
 
 const JUNK: readonly unknown[] = [null, true, false, '', 'text', -1, -0, 0, 1.5, 2 ** 60, [], {}, [[]], { a: 1 }];
 
-/** Generates values that mostly conform to a schema. */
+/** Generates a value that mostly conforms to a schema. */
 function valueFor(random: SeededRandom, schema: SchemaOrBoolean, file: string): unknown {
   if (typeof schema === 'boolean' || random.chance(0.06)) return random.pick(JUNK);
   const of = (part: SchemaOrBoolean) => valueFor(random, part, file);
@@ -93,7 +93,7 @@ describe('the explanation of errors', () => {
         if (expected.length === 0) continue;
         const explained = explain(value);
         const reported = expected.map(textOf);
-        // If a value could match several alternatives, only the errors of the intended alternative are reported.
+        // If a value fits none of several alternatives, the explanation reports only the errors of the intended one.
         const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
         const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
         expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
@@ -105,8 +105,8 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword) && !EXPECTATIONS.includes(keyword))).toEqual([]);
   });
 
-  // Teams' ledgers and baselines identify violations by these texts. A change to the contract may change rows here, but
-  // a change to the code must not.
+  // Teams' ledgers and baselines identify violations by these texts, so only a change to the contract may change rows
+  // here; a change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
@@ -203,7 +203,7 @@ describe('the explanation of errors', () => {
     ]);
   });
 
-  // The attack: a field name contains a person's address and would be stored in the ledger.
+  // The attack: a field name that contains a person's e-mail address would be stored in the ledger.
   it('does not repeat a name that may be personal', () => {
     const closed = explanationOfOne({ type: 'object', additionalProperties: false });
     expect(closed({ 'ann@example.com': 1 }).map(({ at }) => at)).toEqual(['/?']);
@@ -235,11 +235,14 @@ describe('the explanation of errors', () => {
 /** Formats an error in one line. */
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
-/** The errors in an operation's example after the value at a place was replaced or, without a value, removed. */
+/**
+ * The errors recorded for an operation's example after the value at one place was replaced, or removed if no new value
+ * is given.
+ */
 interface RecordedErrors {
   readonly file: string;
   readonly operation: string;
-  /** The number of copies of the first item in the list. */
+  /** How many copies of the first item the list contains. */
   readonly copies?: number;
   readonly at: string;
   readonly value?: unknown;
@@ -267,7 +270,7 @@ const KNOWN = new Set(
   ),
 );
 
-/** Returns the keywords of a schema and its subschemas. */
+/** Returns the keywords used in a schema and its subschemas. */
 function keywordsIn(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, allOf = [], anyOf = [], properties = {} } = schema;
@@ -275,7 +278,7 @@ function keywordsIn(schema: SchemaOrBoolean): string[] {
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
 
-/** Returns a value that counts reads of its members or elements. */
+/** Wraps a value so that reads of its members or elements are counted. */
 function counted<T extends object>(value: T) {
   const count = { read: 0 };
   const get = (target: T, key: string | symbol): unknown => {
@@ -285,7 +288,8 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a client or an upstream can send more invalid members and elements than anyone wants to see reported.
+// The attacks: a client or an upstream sends far more invalid members and elements than anyone would want to see in a
+// report.
 describe('the work of an explanation', () => {
   it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));
@@ -307,7 +311,7 @@ describe('the work of an explanation', () => {
     expect(count.read).toBe(25);
   });
 
-  // The attack: large invalid values, each of which would stay in memory until the next one.
+  // The attack: large invalid values. Each of them would stay in memory until the next one replaced it.
   it('leaves no part of the value in memory', async () => {
     const schema: SchemaObject = { anyOf: [{ type: 'null' }, { type: 'string' }] };
     const explain = explanationOfOne(schema);

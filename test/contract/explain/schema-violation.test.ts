@@ -46,7 +46,8 @@ describe('one violation for one cause', () => {
     expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
   });
 
-  // The server ignores `details=false`. The fields of a relation are not documented, so these are only examples.
+  // A server that ignores `details=false` sends relations in a list of users. Their fields are undocumented, so these
+  // are only examples.
   it.each([
     ['listTopicFollowers', 'followers', { user: { id: 18 }, topic: { id: 33 } }],
     ['listTopicFollowers', 'followers', { id: 7, creationDate: 1549465260000, user: { id: 18 }, topic: { id: 33 } }],
@@ -171,7 +172,7 @@ describe('undocumented fields', () => {
   });
 });
 
-/** Returns the description of the observed value for a violation of a response. */
+/** Returns the descriptions of the observed values in a response's violations. */
 const found = (...asked: Parameters<typeof judge>) => {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map((violation) => violation.found);

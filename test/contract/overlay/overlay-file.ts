@@ -4,7 +4,7 @@ import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.t
 import { type Fault, StartFault } from '../../../src/model/fault.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
-/** Creates a file with this text and deletes it after the tests. */
+/** Creates a file that contains this text and is deleted after the tests. */
 export function fileWith(text: string, name = 'overlay.yaml'): string {
   const file = join(tempFolder(), name);
   writeFileSync(file, text);
@@ -16,7 +16,7 @@ export function overlayFile(...actions: readonly OverlayAction[]): string {
   return fileWith(JSON.stringify({ overlay: '1.0.0', info: { title: 'Test', version: '1' }, actions }));
 }
 
-/** Returns the faults of the StartFault that `run` throws. The list is empty if `run` does not throw. */
+/** Returns the faults of the StartFault that `run` throws, or an empty list if `run` succeeds. */
 export function faultsOf(run: () => unknown): readonly Fault[] {
   try {
     run();
