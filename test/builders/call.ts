@@ -10,7 +10,7 @@ export interface Answer {
   readonly text: string;
   /** The parsed body, typed as tests expect it. Undefined if the body is not JSON. */
   readonly json: Body;
-  /** True if the body arrived with its full declared length. */
+  /** True if the body arrived in full. */
   readonly complete: boolean;
 }
 

@@ -26,7 +26,7 @@ export async function fastRoles(
   return build(more, also);
 }
 
-// Most test gateways use this file, so it is built only once, because reading and writing YAML is slow.
+// Built only once, because most test gateways use this file and YAML is slow to read and write.
 let plain: Promise<string> | undefined;
 
 async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {

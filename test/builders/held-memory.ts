@@ -5,9 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/**
- * Returns how much heap memory some work still occupies once it is done, in bytes, accurate only to about a megabyte.
- */
+/** Returns how many bytes of heap memory some work leaves in use, accurate only to about a megabyte. */
 export async function heldMemory(work: () => unknown): Promise<number> {
   const before = await heapUsed();
   await work();

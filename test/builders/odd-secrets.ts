@@ -143,7 +143,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
-    // Messages that are not HTTP.
+    // Messages that are not valid HTTP.
     `${token} ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`,
     `GET ${LIST} HTTP/${bytes}\r\nHost: x\r\n\r\n`,
     `${bytes}\r\n\r\n`,
@@ -217,7 +217,7 @@ export function oddAnswers(secret: string): readonly string[] {
     ok({ listCount: 1, list: [{ id: 1, avatar: `http://${token}.example/${encoded}` }] }),
     ok(`{"list":[${secret}`),
     ok(`{"a":\n    at ${secret} (file:1:1)`),
-    // Truncated responses and bytes that are not HTTP.
+    // Truncated responses, and bytes that are not valid HTTP.
     `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{"${bytes}"`,
     `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`,
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${token}\r\n\r\n`,

@@ -119,7 +119,7 @@ function loadShared(options: ContractOptions): Contract {
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
   const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
-  // Only the probe's own test turns it on. In all others, it would add a request to those that they count.
+  // Only the probe's own test turns it on, because many other tests count the requests that reach the upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,

@@ -22,7 +22,8 @@ function cacheAt(startAt: number, bounds = limits) {
 }
 
 /**
- * Returns whether purging one tag affects a page with the other tag. This restates the rule without using the cache.
+ * Returns whether purging the first tag affects a page that has the second. This restates the rule independently of the
+ * cache.
  */
 const meets = (purged: string, carried: string) =>
   purged === carried ||

@@ -32,7 +32,8 @@ beforeAll(async () => {
 
 const gateways = new Map<string, Promise<TestGateway>>();
 /**
- * Returns a gateway with this configuration. Cases with the same configuration share one, with an empty cache for each.
+ * Returns a gateway with this configuration. Cases with the same configuration share one, whose cache is emptied for
+ * each.
  */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);

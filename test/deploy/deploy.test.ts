@@ -71,7 +71,7 @@ describe('the deployment examples', () => {
 
   it('copy every folder that the program needs into the image', () => {
     const { files: released } = JSON.parse(read('package.json')) as { files: string[] };
-    // Documentation and examples are part of the package, but only for people to read.
+    // The documentation and examples in the package are only for people to read.
     const forReaders = new Set(['docs', 'examples', 'LICENSE']);
     for (const name of released.filter((one) => !one.includes('.') && !forReaders.has(one)))
       expect(read('deploy', 'Dockerfile')).toContain(`/build/${name} ./${name}`);

@@ -34,7 +34,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** Adds the series of recording rules to the known series. They have the labels that the rules preserve. */
+/** Adds the series of recording rules, with the labels that the rules preserve, to the known series. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],

@@ -11,8 +11,8 @@ import { connectRaw } from '../upstream/support/raw-client.ts';
 /*
  * The attack is one that every deployment carries out on itself: the process gets SIGTERM while clients are using
  * persistent connections. A server that closes idle connections immediately resets those whose next request is already
- * on its way, and any writes among these requests are lost without a trace. Portico therefore sends a last response on
- * each connection, which announces that the connection will close.
+ * on its way, and any writes among these requests are lost without a trace. Portico therefore announces the close in a
+ * last response on each connection.
  */
 
 let fake: FakeUpstream;

@@ -9,8 +9,9 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A staging run in front of the reference server. For each kind of chaos, exactly the violation that the documentation
- * names must appear in the ledger. Without chaos, no request may cause a violation.
+ * These gateways run in `staging` and `observe` mode in front of the reference server. For each kind of chaos, exactly
+ * the violation that the documentation names must appear in the ledger. Without chaos, no request may cause a
+ * violation.
  */
 
 let reference: ReferenceServer;

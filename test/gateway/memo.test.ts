@@ -38,7 +38,7 @@ interface Asked {
 
 interface Heard {
   readonly status: number;
-  /** Header names and values, in alternation. */
+  /** Header names and values, alternating. */
   readonly raw: readonly string[];
   readonly fields: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -373,7 +373,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // These may also be refreshes or comparisons in the background.
+    // Requests in flight may also come from a refresh or a comparison in the background.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;

@@ -51,7 +51,7 @@ async function expectSame(target: string, call: Call = {}, apart = /^$/): Promis
   return through;
 }
 
-/** Resolves with whether the connection breaks before or during the response. */
+/** Resolves with true if the connection breaks before or during the response. */
 const brokenAt = (target: string) =>
   gateway.call(target).then(
     ({ complete }) => !complete,
