@@ -54,9 +54,9 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server that is odd but legal. Questions lack some fields, have additional ones, use other date
- * formats and member orders, and are repeated on the next page. All other operations return the documented examples,
- * and clients can select fields in every response.
+ * Responds like a server whose responses are odd but legal. Its questions lack some fields, have additional ones, use
+ * other date formats and member orders, and are repeated on the next page. All other operations return the documented
+ * examples, and clients can select fields in every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

@@ -73,7 +73,7 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // This caller is not in any roles file, so only an upstream that verifies credentials can accept them.
+  // These callers are not in any roles file, so only an upstream that verifies credentials can accept them.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];
