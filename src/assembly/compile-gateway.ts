@@ -39,7 +39,7 @@ import { withShadowBodies } from './watch-shadow.ts';
 /** The targets memo may use one eighth of the memory that is configured for stored pages. */
 const TARGETS_SHARE = 8;
 
-/** A limit above the number of permissions in any contract and configuration. */
+/** A limit that is higher than the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
 
 /** Compiles the plans of all operations and creates the gateway from them. */

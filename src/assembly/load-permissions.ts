@@ -14,7 +14,7 @@ export interface LoadedPermissions {
 }
 
 /**
- * Reads and compiles the roles file, and throws a StartFault with all errors in it. With a real upstream, the demo
+ * Reads and compiles the roles file. Throws a StartFault with all errors in the file. With a real upstream, the demo
  * accounts are removed.
  */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
@@ -38,7 +38,7 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
   return { roles, permissions };
 }
 
-/** Reads the roles file. Without a catalog, the names in the file are not checked. */
+/** Reads the roles file. If no catalog is given, the names in the file are not checked. */
 export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
   return loadRoles(readText(file), file, catalogue);
 }

@@ -40,7 +40,7 @@ export interface AudienceGuard {
    */
   isDemoted(operationId: string): boolean;
   /**
-   * Returns true if the response to this cache hit should also be fetched for the caller and compared with the stored
+   * Returns true if, for this cache hit, the caller's own response should also be fetched and compared with the stored
    * response.
    */
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;

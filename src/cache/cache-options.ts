@@ -114,8 +114,8 @@ export const cacheOptionsSchema = {
 };
 
 /**
- * The callers that share a stored page: a single caller, all callers with the same permissions, or all callers (rules,
- * 6).
+ * The callers who share a stored page: a single caller, all callers with the same permissions, or all callers
+ * (rules, 6).
  */
 export type Audience = 'caller' | 'permissions' | 'public';
 

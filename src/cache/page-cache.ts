@@ -42,7 +42,10 @@ interface Entry {
   readonly order: number;
 }
 
-/** The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets as they are. */
+/**
+ * The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets even without
+ * compression.
+ */
 const MIN_GZIP_BYTES = 1024;
 
 /** The cache of list pages. */
@@ -57,8 +60,8 @@ export interface PageCache {
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
    * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
-   * undefined. The method also returns undefined if compression does not make the body smaller, or if `body` is not the
-   * stored buffer.
+   * undefined. It also returns undefined if compression does not make the body smaller, or if `body` is not the stored
+   * buffer.
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
   /**
@@ -75,7 +78,7 @@ export interface PageCache {
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
-  /** Counts the stored pages by operation and by tag, for operators. This reads every entry. */
+  /** Counts the stored pages by operation and by tag, for operators. This visits every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
 

@@ -1,7 +1,7 @@
 import { operationOfKey, type StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/** The counts for a group of stored pages. They leave out targets and callers, which may be personal data. */
+/** The counts for a group of stored pages. They contain no targets or callers, because these may be personal data. */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
@@ -21,7 +21,7 @@ export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
 
 /** Selects the tags in an inventory. */
 export interface InventoryQuery {
-  /** A text that the listed tags must contain. */
+  /** Text that the listed tags must contain. */
   readonly text: string;
   readonly limit: number;
 }

@@ -88,7 +88,7 @@ export function ageSeconds(page: StoredPage, now: number): number {
   return page.initialAgeSeconds + Math.max(0, Math.floor((now - page.storedAt) / 1000));
 }
 
-/** How the cache served a request. */
+/** How the cache handled a request. */
 export type CacheOutcome =
   /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }

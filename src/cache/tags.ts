@@ -43,7 +43,7 @@ const MAX_ITEMS = 1000;
 
 /**
  * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. If
- * the page has too many items, or one with an unknown id, the wildcard for the kind is returned instead, which every
+ * the page has too many items, or an item whose id is unknown, returns the wildcard for the kind instead, which every
  * purge of this kind includes.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {

@@ -54,7 +54,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A command failed for a known reason. The message explains it completely. The exit code is 1. */
+/** A failure for a known reason, which the message explains completely. The exit code is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -89,8 +89,8 @@ export function processIo(): CommandIo {
   };
 }
 
-// A reader that closes early, as in `portico plan | head`, is not a failure. The command continues and determines the
-// exit code.
+// If the reader closes early, as in `portico plan | head`, that is not a failure. The command continues and determines
+// the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);

@@ -32,7 +32,10 @@ export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];
 
-/** The help text of all commands with the flag `--fault`. It describes the syntax and the effect of each name. */
+/**
+ * The help text for the flag `--fault`, which several commands share. It describes the syntax and the effect of each
+ * name.
+ */
 export const CHAOS_NOTES: readonly string[] = chaosNotes();
 
 const POINTERS: Readonly<Record<string, string>> = {
@@ -103,7 +106,7 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// Nothing listens at this address. It is for commands that only print the assembly and never send a request.
+// Nothing listens at this address. It is for commands that only inspect the gateway and never send a request.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without sockets, calls `use` with it, and closes it. */

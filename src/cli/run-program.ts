@@ -87,10 +87,7 @@ function listenFailure(error: Error): string | undefined {
   return undefined;
 }
 
-/**
- * Returns lines that describe all distinct configuration errors. The lines contain each error's source, pointer,
- * message and suggestion.
- */
+/** Returns lines that describe each distinct configuration error: its source, pointer, message and suggestion. */
 function faultLines(found: readonly Fault[]): string[] {
   // Two startup steps may find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];

@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Prevents V8 from enlarging the young generation until letYoungGenerationGrow() is called. While many objects survive
- * collections, V8 doubles this part of the heap, up to 32 MB, and shrinks it only after minutes. Nearly all objects
- * created at startup survive, but few of those created for a request do. Call this before other modules are imported.
+ * Prevents V8 from enlarging the young generation of its heap until letYoungGenerationGrow() is called. While many
+ * objects survive collections, V8 keeps doubling this part of the heap, up to 32 MB, and it takes minutes to shrink it
+ * again. Nearly all objects created at startup survive, but few of those created for a request do. Call this before
+ * other modules are imported.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -36,8 +36,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT']);
 
 /**
- * Reads the variables that are set and not empty. An invalid number is left as a string, and the schema rejects it
- * later.
+ * Reads the variables that are set and not empty. An invalid number is left as a string, which the schema later
+ * rejects.
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];

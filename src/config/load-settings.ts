@@ -143,7 +143,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
-    // With the embedded upstream, there is no load balancer that must notice the shutdown.
+    // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
     listen: withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw['listen']),
     adminToken: raw['adminToken'] as string | undefined,
     upstream,

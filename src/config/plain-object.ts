@@ -30,7 +30,10 @@ export function withValueAt(root: PlainObject, pointer: string, value: unknown):
   return { ...root, [key]: withValueAt(isPlainObject(child) ? child : {}, pointerTo(rest), value) };
 }
 
-/** Returns a copy without the members that are null. In YAML, a key without a value thus equals a missing key. */
+/**
+ * Returns a copy without the members that are null. As a result, a YAML key without a value is treated like a missing
+ * key.
+ */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isPlainObject(value)) return value;

@@ -43,7 +43,9 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** True for a walk, in which the `upstream` limits apply in every mode so that it ends even if the server hangs. */
+  /**
+   * True for a walk. The `upstream` limits then apply in every mode, so that the walk ends even if the server hangs.
+   */
   readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
@@ -91,8 +93,8 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 }
 
 /**
- * Returns whether the upstream's limits are only observed: in `observe` mode, a slow upstream must look the same with and
- * without Portico.
+ * Returns whether the upstream's limits are only observed. This is the case in `observe` mode, in which a slow upstream
+ * must look the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
   return mode.transparent && isWalk !== true;

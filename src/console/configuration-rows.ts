@@ -21,7 +21,7 @@ const NOT_SHOWN = new Set(['file', 'embedded']);
 /** Returns all keys in the effective configuration, including defaults. The keys are sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  // If the mode determines a setting, the effective value is shown. The same applies to the checks.
+  // For the checks, and for settings that the mode determines, the effective value is shown.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)

@@ -79,10 +79,7 @@ type ExplainForm =
 
 const MAX_TARGET = 4096;
 
-/**
- * Reads the method, the target and the account from the form for an explanation. Without an account, the caller is
- * anonymous.
- */
+/** Reads the method, target and account of the request to explain. Without an account, the caller is anonymous. */
 function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
@@ -99,7 +96,7 @@ function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
 }
 
-/** The data for the header that every page has. */
+/** The data for the page header, which is the same on every page. */
 interface StatusView {
   /** The current time, in epoch milliseconds. */
   readonly now: number;
@@ -118,7 +115,7 @@ interface StatusView {
   readonly readOnlyReason: string | undefined;
 }
 
-/** Returns the data for the header that every page has. */
+/** Returns the data for the page header. */
 function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
   const { adminToken, checks, mode, release } = settings;

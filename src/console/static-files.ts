@@ -53,8 +53,8 @@ const OWN = [
 ];
 
 /**
- * Files from packages. Each entry has the path below `/console/`, the package, and a file in the folder of the
- * package's entry point.
+ * Files from packages. Each entry contains the path below `/console/`, the name of the package, and a file in the
+ * folder of the package's entry point.
  */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],

@@ -48,7 +48,10 @@ export function trafficView(
   };
 }
 
-/** Groups the steps at round times, so that a point no longer changes once the next point has begun. */
+/**
+ * Groups the steps into points that start at round times, so that a point no longer changes once the next one has
+ * begun.
+ */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
   const groups = new Map<number, TrafficStep[]>();

@@ -278,7 +278,7 @@ export interface ViolationFilter {
   readonly release: string;
   /** `new`, `accepted` or an empty string. */
   readonly state: string;
-  /** A text that a row must contain. The search ignores case. */
+  /** Text that a row must contain. The search ignores case. */
   readonly text: string;
 }
 

@@ -48,7 +48,7 @@ export interface LadderEvents {
   readonly alerted: (alert: RefusalAlert) => void;
 }
 
-/** The parts of a ladder. */
+/** What a ladder is created from. */
 export interface LadderParts {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */
@@ -119,7 +119,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // Responses that were checked before the level was lowered say nothing about the current level.
+      // A response that was checked before the level was lowered says nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;

@@ -28,7 +28,7 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, there is no file to read, and writing reports the missing folder.
+    // If the folder is missing, there is no file to read. The missing folder is reported when the state is written.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
@@ -42,7 +42,7 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer for the ladder's file, which currently contains `known`. If the state cannot be written, the
+ * Creates the writer for the ladder's file, whose current content is `known`. If the state cannot be written, the
  * failure is reported and the state stays in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
@@ -97,7 +97,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
 
 const idOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
 
-/** Returns a text that identifies a version of the file. Every writer replaces the file with a new one. */
+/** Returns a string that identifies a version of the file. Every writer replaces the file with a new one. */
 function stampOf(stats: Stats | undefined): string | undefined {
   return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }

@@ -21,8 +21,9 @@ const BUCKETS = 12;
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot lower a check for everyone: if the other callers
- * have enough responses, the limit must also be exceeded without the caller that has the most failures.
+ * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone: if the
+ * other callers have received enough responses, the limit must also be exceeded when the caller with the most failures
+ * is left out.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -130,7 +131,7 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/** Creates the watch for these operations. It reports a check of an operation at most once per window. */
+/** Creates the watch for these operations. For each check of an operation, it reports at most once per window. */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(

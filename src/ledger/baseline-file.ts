@@ -24,7 +24,9 @@ export interface BaselineFile {
   withdraw(fingerprint: string): Promise<boolean>;
 }
 
-/** Reads a baseline file. Throws a `StartFault` that contains all errors in it. A missing file is treated as empty. */
+/**
+ * Reads a baseline file. Throws a `StartFault` that lists all errors in the file. A missing file is treated as empty.
+ */
 export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): BaselineFile {
   const text = readText(file, place);
   let current = baselineOf(text ?? '', file);
@@ -48,7 +50,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: (document: Document) => string | undefined): Promise<boolean> => {
-    // Calls write one after the other, because each call reads the text that the previous call wrote.
+    // Changes are written one after the other, because each one reads the text that the previous one wrote.
     const done = writing.then(() => edit(change));
     writing = done.catch(() => undefined);
     return done;
@@ -151,7 +153,10 @@ type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
-/** A hint for the most common mistakes: entries below `accepted: []`, and text with a colon or a comma. */
+/**
+ * A hint about the most common mistakes: entries below `accepted: []`, and unquoted text that contains a colon or
+ * comma.
+ */
 const FORMAT_HINT = 'write "accepted:" on its own line, the entries below it, and text with punctuation in quotes';
 const KEYS = ['fingerprint', 'reason', 'owner', 'expires', 'summary'] as const;
 const FINGERPRINT = /^[\da-f]{16}$/;

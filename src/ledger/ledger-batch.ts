@@ -14,28 +14,28 @@ export interface EntryDelta {
   /** Epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
-  /** The number of occurrences in each hour. Hours are counted since the epoch. */
+  /** The number of occurrences in each hour. Hours are numbered from the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
-  /** The positions of the callers in the bitmap for distinct callers. */
+  /** The callers' positions in the bitmap of distinct callers. */
   readonly callers: readonly number[];
   readonly samples: readonly LedgerSample[];
 }
 
-/** The requests of one operation in one hour since the last batch. */
+/** The requests to one operation in one hour since the last batch. */
 export interface TrafficDelta {
   readonly operation: string | undefined;
-  /** The hour, counted since the epoch. */
+  /** The hour, numbered from the epoch. */
   readonly hour: number;
   readonly requests: number;
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** The data recorded since the last batch, in plain form so that it can be sent to another thread. */
+/** The data recorded since the last batch, as plain values that can be sent to another thread. */
 export interface LedgerBatch {
   /** Epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
-  /** The entries in the order of their last occurrence, with the most recent one last. */
+  /** The entries, ordered by their last occurrence with the most recent one last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
   /** The number of violations and traffic rows that were lost before they became part of a batch. */

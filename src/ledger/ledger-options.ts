@@ -4,7 +4,7 @@ export interface LedgerOptions {
   readonly file: string;
   /** The number of days after which a violation is removed if it has not occurred again. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations. One half is for requests, and the other half is for responses. */
+  /** The maximum number of distinct violations. Half of it is for requests and half is for responses. */
   readonly maxEntries: number;
   /** The maximum size of the file in bytes. */
   readonly maxBytes: number;

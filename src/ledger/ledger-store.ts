@@ -13,14 +13,14 @@ export interface StoreState {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations. One half is for requests, and the other half is for responses. */
+  /** The maximum number of distinct violations. Half of it is for requests and half is for responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }
 
-/** The storage of a ledger. */
+/** The storage behind a ledger. */
 export interface LedgerStore {
-  /** Stores a batch completely or not at all. If nothing was stored, the promise is rejected. */
+  /** Stores a batch completely or not at all. The promise is rejected if nothing was stored. */
   write(batch: LedgerBatch): Promise<StoreState>;
   /** Returns the stored data that matches the query. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
@@ -32,7 +32,7 @@ export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */
   readonly fingerprints: readonly string[];
-  /** The key for hashing callers. It is stored so that caller counts continue after a restart. */
+  /** The key for hashing callers. It is stored so that the same callers are recognized after a restart. */
   readonly callerKey: string;
 }
 

@@ -3,7 +3,7 @@ import { plainError, refuse } from './http/errors.ts';
 import { recipientsOf } from './render/to-node.ts';
 import type { NodeRow, Sql } from './store/sql.ts';
 
-/** The callers who can see a comment: all callers if `visibility` is null. */
+/** Who can see a comment. If `visibility` is null, everyone can. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -56,9 +56,9 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 }
 
 /**
- * Decides who can see a written comment. Refuses a write with 400 if it violates one of the specification's three
- * rules: an inherited visibility cannot be changed, recipients require the visibility `recipients`, and a private
- * option requires its permission.
+ * Decides who can see a comment that is being written. Refuses the write with 400 if it breaks one of the
+ * specification's three rules: an inherited visibility cannot be changed, recipients are allowed only with the
+ * visibility `recipients`, and a private option requires its permission.
  */
 export function decideVisibility(
   sql: Sql,
@@ -104,7 +104,7 @@ export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisib
 /** The visibility of a public comment. The specification does not name it, and it is stored as NULL. */
 const PUBLIC_VISIBILITY = 'public';
 
-/** The three private options, each with the permission that it requires. The specification names only `recipients`. */
+/** The three private options, each with the permission it requires. The specification names only `recipients`. */
 const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
   ['recipients', 'Send private comments to own groups'],
   ['originalPoster', 'Send private comments to the original poster'],
@@ -117,7 +117,7 @@ interface DraftRecipient {
   readonly type: 'group' | 'user';
 }
 
-/** The body of a comment write; absent parts remain unchanged. */
+/** The body of a comment write. Absent members are left unchanged. */
 interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;
@@ -137,7 +137,7 @@ function absent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Parses the body of a comment write; refuses an invalid one with 400. */
+/** Parses the body of a comment write. Refuses an invalid body with 400. */
 export function readCommentDraft(value: unknown, needs: 'with body' | 'any part'): CommentDraft {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(plainError(400, 'The comment is missing.'));

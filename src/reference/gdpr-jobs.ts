@@ -19,7 +19,7 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
   'anon-delete': [ANONYMIZE, DELETE],
 };
 
-/** Runs one operation on one user. The user's content stays, because only its author is renamed or deactivated. */
+/** Runs one operation on one user. The user's content remains, because only the account is renamed or deactivated. */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
 }
@@ -37,7 +37,7 @@ function runJob(sql: Sql, job: GdprJobRow, now: number): void {
   sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
 }
 
-/** Finishes all pending jobs that are due. This is called before each request, so no timer is needed. */
+/** Finishes all pending jobs that are due. It runs before each request, so no timer is needed. */
 export function runDueJobs(sql: Sql, now: number): void {
   const due = sql.all<GdprJobRow>(
     'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',
@@ -58,8 +58,8 @@ function readOperations(value: unknown): string[] {
 }
 
 /**
- * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string; without
- * `scheduleTime`, the job is due `now` (epoch ms).
+ * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string. Without
+ * `scheduleTime`, the job is due at `now` (epoch ms).
  */
 export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
   const { fileId, operations, scheduleTime } = (typeof body === 'object' && body !== null ? body : {}) as Record<
@@ -104,7 +104,7 @@ export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<st
   return { ...shown, executions };
 }
 
-/** One row of the CSV, without its empty cells. */
+/** The cells of one CSV row that are not empty. */
 type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
 /** The rows of a valid file, or the problem with it. */
@@ -130,8 +130,7 @@ export function parseGdprCsv(content: string): GdprCsv {
 }
 
 /**
- * Returns the distinct ids of the users in the rows. Unknown users are skipped, and so are rows whose cells name
- * different users.
+ * Returns the distinct ids of the users in the rows. Skips unknown users, and rows whose cells name different users.
  */
 export function findCsvUsers(sql: Sql, rows: readonly GdprCsvRow[]): number[] {
   const found = new Set<number>();

@@ -1,6 +1,6 @@
 import type { RoleName } from './http/caller.ts';
 
-/** A demo account of the reference server; its password equals its name. */
+/** A demo account on the reference server. Its password is the same as its name. */
 export interface ReferenceAccount {
   readonly name: string;
   readonly password: string;
@@ -10,7 +10,7 @@ export interface ReferenceAccount {
   readonly flags: readonly ('admin' | 'superuser' | 'moderator')[];
 }
 
-/** The demo accounts of every seeded database, in the order of their user ids (1 to 5). */
+/** The demo accounts of every seeded database, in order of user id (1 to 5). */
 export const REFERENCE_ACCOUNTS: readonly ReferenceAccount[] = [
   {
     name: 'admin',

@@ -18,7 +18,10 @@ import { gdprRoutes } from './undocumented/gdpr-schedule.ts';
 import { markRoutes } from './undocumented/marks.ts';
 import { placeRoutes } from './undocumented/places.ts';
 
-/** All routes of the reference server: the documented operations by number, comment writes, then undocumented routes. */
+/**
+ * All routes of the reference server: first the documented operations by number, then the comment writes and the
+ * undocumented routes.
+ */
 export const ROUTES: readonly LegacyRoute[] = [
   uploadGdprFile,
   getGdprJob,

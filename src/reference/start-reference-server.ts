@@ -18,7 +18,7 @@ import { openStore } from './seed/open-store.ts';
 import type { Sql } from './store/sql.ts';
 import { createTrackerApp } from './tracker/tracker-app.ts';
 
-/** The options of the reference server; each has a default. */
+/** The options for the reference server. Each one has a default. */
 export interface ReferenceServerOptions {
   /** The address to listen on; default 127.0.0.1. */
   readonly host?: string;
@@ -28,14 +28,17 @@ export interface ReferenceServerOptions {
   readonly basePath?: string;
   /** A file path, or `:memory:`, which is the default. */
   readonly db?: string;
-  /** Determines the seeded content, the incomplete items and the chaos; default 1. Existing content of a database file is not changed. */
+  /**
+   * Determines the seeded content, which items are incomplete, and which requests the chaos rules affect; default 1. A
+   * database file that already has content is not changed.
+   */
   readonly seed?: number;
   /**
-   * True if every list item has all fields that the contract expects. By default, a few items lack one, as on a real
-   * server.
+   * True if every list item has all fields that the contract expects. By default, a few items are missing one, as on a
+   * real server.
    */
   readonly complete?: boolean;
-  /** Chaos rules, each in the grammar of CHAOS_GRAMMAR. */
+  /** Chaos rules in the syntax that CHAOS_GRAMMAR describes. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker; an embedded tracker is started by default. */
   readonly issueTrackerUrl?: string;
@@ -49,9 +52,9 @@ export interface ReferenceServer {
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
-  /** Closes all connections and the store. It may be called more than once. */
+  /** Closes all connections and the store. May be called more than once. */
   readonly close: () => Promise<void>;
-  /** Replaces the chaos rules; throws a ChaosSyntaxError and changes nothing if one is invalid. */
+  /** Replaces the chaos rules. If any rule is invalid, throws a ChaosSyntaxError and changes nothing. */
   readonly setChaos: (rules: readonly string[]) => void;
 }
 
@@ -74,7 +77,7 @@ async function startTracker(clock: () => number): Promise<Listening> {
   return tracker;
 }
 
-/** Starts a stand-in for the legacy Q&A server; rejects if an option is invalid or the address is in use. */
+/** Starts a stand-in for the legacy Q&A server. Rejects if an option is invalid or the address is in use. */
 export async function startReferenceServer(options: ReferenceServerOptions = {}): Promise<ReferenceServer> {
   const { host = '127.0.0.1', port = 0, db = ':memory:', seed = 1, clock = Date.now } = options;
   const basePath = normalBasePath(options.basePath ?? '');
@@ -122,7 +125,7 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default, which is shorter than the timeout of most load balancers. A gateway must therefore handle sockets
+// Tomcat's default. It is shorter than the timeout of most load balancers, so a gateway must be able to handle sockets
 // that close early.
 const KEEP_ALIVE_MS = 20_000;
 
@@ -161,10 +164,10 @@ const BODY_LIMIT = '20mb';
 interface ReferenceAppOptions {
   /** The path prefix; '' if there is none. */
   readonly basePath: string;
-  /** Leaves out expected fields of a response's items. */
+  /** Removes expected fields from some of the items in a response. */
   readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
-  /** Aborts when the server closes, which ends all delays. */
+  /** Aborted when the server closes, to end all delays. */
   readonly closing: AbortSignal;
 }
 

@@ -8,17 +8,17 @@ interface ComparedSide {
   readonly requests: number;
 }
 
-/** The change of a violation from the first side to the second. */
+/** How a violation changed from the first side to the second. */
 export type Change = 'new' | 'more' | 'less' | 'gone' | 'same';
 
-/** A violation on both sides, or on one of them. */
+/** A violation that occurs on one side or on both. */
 export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
   readonly after: Finding | undefined;
   /** The finding on the second side if there is one, otherwise on the first. */
   readonly finding: Finding;
-  /** The sides without requests to the operation, on which the violation could not occur. */
+  /** The sides on which the operation received no requests, so that the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
@@ -92,7 +92,7 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   same: 'About as frequent',
 };
 
-/** The changes in the order of a comparison. */
+/** The changes in the order in which a comparison lists them. */
 export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 
 /** The text of a comparison without violations. */
@@ -103,8 +103,8 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
 /**
- * Formats a change of frequency, such as `65 % → 11.8 %`. `–` stands for a side without the violation, and `not
- * requested` for one without requests to the operation.
+ * Formats a change in frequency, such as `65 % → 11.8 %`. `–` stands for a side without the violation, and
+ * `not requested` for a side on which the operation received no requests.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>

@@ -80,7 +80,7 @@ function overlayLines(finding: Finding): readonly string[] {
 interface Fix {
   /** One sentence about what to change. */
   readonly advice: string;
-  /** The lines of an OpenAPI Overlay 1.0 template. Empty if an overlay of a schema is not the fix. */
+  /** The lines of an OpenAPI Overlay 1.0 template. Empty if the suggested fix is not an overlay. */
   readonly overlay: readonly string[];
 }
 
@@ -120,7 +120,7 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
     const name = keysOf(at).at(-1) ?? '';
     const listed = Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [];
     const remaining = JSON.stringify(listed.filter((one) => one !== name));
-    // An overlay can only append to lists, so to remove a name, it must remove the whole list and add it again.
+    // An overlay can only append to lists. To remove a name, it must therefore remove the whole list and add it again.
     return [
       select(target + childOf(keyword)),
       '  remove: true',

@@ -9,7 +9,9 @@ export type FailRule =
   | { readonly kind: 'new' }
   /** Fails on any violation of these categories that is not accepted, even on an advisory. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
-  /** Fails if at least this many distinct violations are neither accepted nor advisories; 0 has the same effect as 1. */
+  /**
+   * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same effect as 1.
+   */
   | { readonly kind: 'count'; readonly least: number };
 
 /** Parses a value of `--fail-on`; returns a message if it is invalid. */

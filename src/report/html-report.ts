@@ -160,7 +160,7 @@ const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests']);
 /** Returns a table; the rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // On a narrow screen, the table can be scrolled with a pointer or with the keyboard.
+    // On a narrow screen, readers can scroll the table with a pointer or the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,

@@ -7,13 +7,13 @@ import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
-/** The version of the JSON report; incompatible changes increase it. */
+/** The version of the JSON report. It increases with every incompatible change. */
 export const REPORT_VERSION = 1;
 
 /** The id of the JSON Schema of the report. */
 export const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
-/** Renders a report as JSON. Unknown values are null; instants are in ISO 8601, in UTC. */
+/** Renders a report as JSON. Unknown values are null. Instants are in ISO 8601, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const countOf = (state: Finding['baselineState']) =>
@@ -47,7 +47,7 @@ export const renderJson: RenderReport = (report, { version }) => {
   });
 };
 
-/** Converts one violation to its form in the JSON formats. */
+/** Converts one violation to the form that all JSON output uses. */
 export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {
   return {
     ...toJsonEntry(entry),
@@ -193,7 +193,7 @@ function countsAt(entry: Members, name: string, at: string): Readonly<Record<str
 /** A JSON object with unchecked members. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** An invalid report; the message names the field and the problem. */
+/** An error about an invalid report. The message names the field and the problem. */
 export class ReportFault extends Error {
   override readonly name = 'ReportFault';
 

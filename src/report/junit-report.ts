@@ -94,8 +94,8 @@ function noTraffic(report: Report): JunitSuite {
 }
 
 /**
- * Renders a comparison as JUnit XML. New violations on the second side fail, but are skipped if they are accepted or
- * advisories. All others pass.
+ * Renders a comparison as JUnit XML. Violations that occur only on the second side fail, unless they are accepted or
+ * advisories, in which case they are skipped. All others pass.
  */
 export const renderComparedJunit: RenderComparison = (comparison) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {

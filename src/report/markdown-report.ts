@@ -4,7 +4,7 @@ import type { RenderReport } from './render-options.ts';
 import { type Finding, isNew, type Report } from './report.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, summaryWords } from './report-words.ts';
 
-/** The maximum length of a pull request comment, minus a reserve for text around the report. */
+/** The maximum length of a pull request comment, minus some space for text around the report. */
 const MAX_CHARACTERS = 60_000;
 
 /** Renders a report that fits in a pull request comment, with accepted violations collapsed. */
@@ -86,7 +86,7 @@ function folded(title: string, table: readonly string[]): string[] {
   return ['', `<details><summary>${title} (${table.length - 2})</summary>`, '', ...table, '', '</details>'];
 }
 
-/** Truncates a report that is too long after a complete row, and adds a note. */
+/** Cuts off a report that is too long at the end of a row, and adds a note. */
 function bounded(lines: readonly string[]): string {
   const included: string[] = [];
   let length = 0;

@@ -10,7 +10,7 @@ export function plainText(text: string): string {
 
 const codeOf = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
-/** Escapes text for the content and attributes of HTML and XML, without characters that XML 1.0 forbids. */
+/** Escapes text for the content and attributes of HTML and XML, and removes characters that XML 1.0 forbids. */
 export function escapeMarkup(text: string): string {
   return plainText(text)
     .replaceAll('&', '&amp;')
@@ -28,7 +28,7 @@ export function escapeMarkdown(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      // Hosts turn plain text into mentions, references and links; an empty comment prevents that.
+      // Code hosts turn plain text into mentions, references and links; an empty comment prevents that.
       .replaceAll('@', '@<!-- -->')
       .replaceAll(String.raw`\#`, String.raw`\#<!-- -->`)
       .replaceAll('://', '&#58;//')

@@ -3,20 +3,21 @@ import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } fro
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
-/** The state of a violation in the baseline. `expired`, after the last day of the acceptance, is treated as new. */
+/**
+ * The state of a violation in the baseline. After the last day of an acceptance, the state is `expired`, and the
+ * violation is treated as new.
+ */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
-/** The place of the violated statement in the contract. */
+/** The place in the contract that a message violated. */
 export interface ContractPlace {
   /** The path of the file, relative to the checkout or to the working folder. */
   readonly file: string;
   /** A JSON pointer; empty for the whole file. */
   readonly pointer: string;
-  /** The line number, from 1; undefined if the file could not be read. */
+  /** The line number, starting at 1; undefined if the file could not be read. */
   readonly line: number | undefined;
-  /**
-   * The schema in `openapi.yaml` that contains the statement, and the overlay target that selects this schema.
-   */
+  /** The schema in `openapi.yaml` that contains the place, and the overlay target that selects this schema. */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -39,7 +40,7 @@ interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-/** The limits of a report. */
+/** The part of a ledger that a report covers. */
 export interface ReportScope {
   /** The start of the scope, in epoch milliseconds. Undefined if it includes all records in the ledger. */
   readonly since: number | undefined;
@@ -60,7 +61,7 @@ export interface Report {
   readonly dropped: number;
   /** The violations by category, worst first, in the order of `Contract-Status`. */
   readonly groups: readonly FindingGroup[];
-  /** Differences under the shadow contract; they never fail a report. */
+  /** The findings in which the shadow contract differs from the live contract. They never fail a report. */
   readonly candidates: readonly Finding[];
   /** The expired entries of the baseline. */
   readonly expired: readonly AcceptedViolation[];
@@ -79,7 +80,7 @@ export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolea
 export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): boolean =>
   isNew(finding) && !isAdvisory(finding.entry);
 
-/** The input of a report in addition to the snapshot. */
+/** What a report is created from, in addition to the snapshot. */
 interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;

@@ -13,7 +13,7 @@ const BELOW_BASE = /^\/services\/v2\/[^?#\s]+$/;
 const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 /**
- * Returns the entry in `undocumented.allow` that would allow a ledger entry's requests. Returns undefined for other
+ * Returns the `undocumented.allow` entry that would allow a ledger entry's requests. Returns undefined for other
  * violations, and for requests that no entry can allow.
  */
 export function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {

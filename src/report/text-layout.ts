@@ -1,4 +1,4 @@
-/** Wraps a text at spaces into lines of at most `width` characters; longer words are split. */
+/** Wraps text at spaces into lines of at most `width` characters. Longer words are split. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -16,12 +16,12 @@ function pieces(word: string, width: number): string[] {
   return Array.from({ length: count }, (_, at) => word.slice(at * width, (at + 1) * width));
 }
 
-/** Colors a text for a terminal, or returns it unchanged. */
+/** Colors text for a terminal, or returns it unchanged. */
 export type Paint = (color: keyof typeof CODES, text: string) => string;
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
-/** Creates a function that colors texts, or one that returns them unchanged. */
+/** Creates a function that colors text, or one that returns it unchanged. */
 export function createPaint(colors: boolean): Paint {
   return (color, text) => (colors ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text);
 }

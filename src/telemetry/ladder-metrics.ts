@@ -9,7 +9,7 @@ export interface LadderCounters {
   alerted(check: CheckName): void;
 }
 
-/** The ladder's metrics and the number of their series. */
+/** The ladder's metrics, and how many series they have. */
 interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
@@ -17,7 +17,8 @@ interface LadderMetrics extends LadderCounters {
 }
 
 const VALUES = { off: 0, report: 1, enforce: 2 } as const;
-// Undocumented paths share one level. Authentication is never promoted automatically: only an operator changes it.
+// Undocumented paths share one level. Authentication is never promoted automatically: only an operator can change its
+// level.
 const LEVELED = CHECK_NAMES.filter((check) => check !== 'undocumented');
 const PROMOTED = LEVELED.filter((check) => check !== 'authentication');
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');

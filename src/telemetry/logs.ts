@@ -189,7 +189,7 @@ interface LineBatch extends DestinationStream {
   flush(): void;
 }
 
-/** A sink for bytes; it owns the buffers that it receives. */
+/** A destination for bytes. It takes ownership of the buffers that it receives. */
 export interface ByteDestination {
   write(bytes: Buffer): unknown;
 }
@@ -201,9 +201,9 @@ const BYTES_PER_UNIT = 3;
 
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
- * describes. Instead, lines wait until the buffer is full, but for at most 10 ms, which is also the most that a killed
- * process loses. They are buffered as bytes because each garbage collection would otherwise copy the concatenated
- * strings and all their parts.
+ * describes. Lines therefore wait until the buffer is full, but for no longer than 10 ms, so a process that is killed
+ * loses at most the last 10 ms. They are buffered as bytes because each garbage collection would otherwise copy the
+ * concatenated strings and all their parts.
  */
 export function createLineBatch(sink: ByteDestination): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);
@@ -234,6 +234,6 @@ export function createLineBatch(sink: ByteDestination): LineBatch {
 /** Writes bytes to a file descriptor without blocking. Any remaining bytes are written when the process exits. */
 export function bytesTo(fd: number): ByteDestination {
   const stream = destination({ fd, contentMode: 'buffer' });
-  // The type declares only strings, but in this mode the stream accepts bytes.
+  // The type declaration allows only strings, but in this mode the stream accepts bytes.
   return { write: (bytes) => stream.write(bytes as unknown as string) };
 }

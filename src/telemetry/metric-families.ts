@@ -4,7 +4,7 @@ import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
-/** A counter whose label sets are all known at startup; an increment is one array write. */
+/** A counter whose label sets are all known at startup. An increment is a single array write. */
 export interface CounterFamily {
   /**
    * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
@@ -14,13 +14,14 @@ export interface CounterFamily {
   readonly series: number;
   /** Returns this metric in the exposition format. */
   text(): string;
-  /** The current counts, one for each combination of label values; the last label varies fastest. */
+  /** The current counts, one for each combination of label values. The last label varies fastest. */
   readonly counts: Readonly<Float64Array>;
 }
 
 /**
- * Creates a counter with one series for each combination of its label values. The library would hash labels at every
- * increment and format them at every scrape, so counts are stored here in an array next to their preformatted labels.
+ * Creates a counter with one series for each combination of its label values. The metrics library would hash labels at
+ * every increment and format them at every scrape, so counts are stored here in an array next to their preformatted
+ * labels.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -46,7 +47,7 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   };
 }
 
-/** Extends the index of a series by one label value; returns -1 if the series does not exist. */
+/** Extends the index of a series by one label value. Returns -1 if the series does not exist. */
 function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
   const place = places?.get(value ?? '') ?? places?.get('other');
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
@@ -54,7 +55,7 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
 
 /** A histogram of seconds with one label whose values are all known at startup. */
 interface HistogramFamily {
-  /** Records one observation; unlisted label values and times that are not finite are ignored. */
+  /** Records one observation. Unlisted label values and times that are not finite are ignored. */
   observe(value: string, seconds: number): void;
   readonly series: number;
   /** Returns this metric in the exposition format. */
@@ -62,8 +63,8 @@ interface HistogramFamily {
   /** Upper bounds in seconds. Observations above the last bound are counted in an additional column. */
   readonly buckets: readonly number[];
   /**
-   * The current counts of observations, not cumulative: one row per label value, one column per bucket and one more for
-   * all longer durations.
+   * The number of observations in each bucket; the numbers are not cumulative. There is one row per label value, and
+   * one column per bucket plus one for all longer durations.
    */
   readonly counts: Readonly<Float64Array>;
 }
@@ -81,8 +82,9 @@ export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Creates a histogram over the values of its one label. The library would check and hash labels at every observation,
- * even for bound children, so counts are stored here in arrays next to their preformatted labels.
+ * Creates a histogram with one series for each value of its only label. The metrics library would check and hash labels
+ * at every observation, even if they were bound in advance, so counts are stored here in arrays next to their
+ * preformatted labels.
  */
 export function createHistogramFamily(
   entry: MetricEntry,
@@ -188,10 +190,10 @@ export const CANDIDATE_DIFFERENCES: readonly string[] = membersOf<NonNullable<Vi
   'newly-accepted': true,
 });
 
-/** The reasons why authentication fails. */
+/** The reasons why authentication can fail. */
 export const AUTHENTICATION_REASONS: readonly string[] = [...AUTHENTICATION_CODES, 'not_basic', OTHER];
 
-/** The ways in which an exchange with the upstream fails. */
+/** The ways in which an exchange with the upstream can fail. */
 export const FAILURE_KINDS: readonly string[] = [
   ...membersOf<UpstreamFailureKind>({
     refused: true,

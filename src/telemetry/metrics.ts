@@ -7,11 +7,11 @@ import type { MetricsOptions } from './metrics-options.ts';
 import { createTraceCounters } from './trace-counters.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** Portico's metrics: counts finished traces and writes the exposition text. */
+/** Portico's metrics. They count finished traces and provide the text for scrapes. */
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
-  /** Connects gauges to the sources that they read at each scrape; a gauge without a source reads 0. */
+  /** Connects gauges to the sources that they read at each scrape. A gauge without a source reads 0. */
   watch(sources: MetricSources): void;
   /** Counters for promotions, demotions and alerts of the ladder. */
   readonly ladder: LadderCounters;
@@ -86,8 +86,8 @@ const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
 let shared: Registry | undefined;
 
 /**
- * Returns the process metrics: CPU, memory, event loop and garbage collector. They are created only once, because their
- * observers cannot be removed.
+ * Returns the process metrics: CPU, memory, event loop and garbage collector. They are created only once per process,
+ * because their observers cannot be removed.
  */
 function processMetrics(): Registry {
   if (shared === undefined) {
@@ -119,7 +119,7 @@ interface MetricSources {
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
-/** The measurements of the scrapes themselves. */
+/** Measurements of the scrapes themselves. */
 interface ScrapeFacts {
   readonly series: number;
   readonly foldedOperations: number;

@@ -20,7 +20,8 @@ const POOL_BYTES = 4096;
 const randomHex = createRandomHex();
 
 /**
- * Reads `traceparent` and `tracestate`; a malformed `traceparent` starts a new trace and drops `tracestate` (3.2.2.3).
+ * Reads `traceparent` and `tracestate`. If `traceparent` is malformed, starts a new trace and drops `tracestate`
+ * (3.2.2.3).
  */
 export function traceContext(headers: IncomingHttpHeaders): TraceContext {
   const parent = headers['traceparent'];

@@ -13,10 +13,10 @@ export interface TrafficStep {
   readonly counts: TrafficArrays;
 }
 
-/** A section of the history, oldest step first. */
+/** A section of the history, with the oldest step first. */
 export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
   readonly stepSeconds: number;
-  /** The start of the section, in epoch milliseconds; never before the start of the history. */
+  /** The start of the section, in epoch milliseconds. It is never before the start of the history. */
   readonly since: number;
   /** The end of the section, in epoch milliseconds. */
   readonly until: number;
@@ -25,7 +25,7 @@ export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
 
 /** Records how the traffic counts grow over time. */
 export interface TrafficHistory {
-  /** Adds the counts since the last call; call it about once per step. */
+  /** Adds the counts since the last call. Call it about once per step. */
   sample(): void;
   /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
@@ -37,8 +37,8 @@ export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 7
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring buffer of steps in one fixed-size block of memory. Each step stores how much every count has grown.
- * Requests cost nothing extra, and taking a sample costs one subtraction per count.
+ * Creates a ring buffer of steps in one fixed-size block of memory. Each step stores how much every count has grown, so
+ * requests cost nothing extra, and taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   traffic: TrafficCounts,
@@ -48,7 +48,8 @@ export function createTrafficHistory(
   const stepMs = stepSeconds * 1000;
   const sources = PARTS.map((part) => traffic.counts[part]);
   const width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a new process does not take up the memory for the whole hour.
+  // The operating system allocates memory pages on first use, so a new process does not yet use the memory for a whole
+  // hour.
   const ring = new Uint32Array(width * steps);
   const seen = new Float64Array(width);
   const beganAt = clock();
@@ -112,7 +113,7 @@ interface TrafficArrays {
   readonly duration: ArrayLike<number>;
   /** One row per cached operation, one column per cache result. */
   readonly cache: ArrayLike<number>;
-  /** The durations of exchanges with the upstream: like `duration`, but with different buckets. */
+  /** The durations of exchanges with the upstream, in the same layout as `duration` but with different buckets. */
   readonly exchange: ArrayLike<number>;
   /** One count per kind of failure. */
   readonly failures: ArrayLike<number>;
@@ -120,7 +121,7 @@ interface TrafficArrays {
 
 /** The traffic counts of the metrics, with the meaning of their rows and columns. */
 export interface TrafficCounts {
-  /** Operation ids; the last one stands for all undocumented paths. */
+  /** The operation ids. The last one stands for all undocumented paths. */
   readonly operations: readonly string[];
   /** Ids of the operations whose responses can be stored. */
   readonly cachedOperations: readonly string[];

@@ -4,7 +4,7 @@ import type { KnownIds } from './known-ids.ts';
 /** The maximum number of resources that are requested for one operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns an operation's plain requests, one per known resource, or none while an id is missing. */
+/** Returns an operation's plain requests: one per known resource, or none as long as an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -22,7 +22,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // Combines the n-th ids of all parameters, which requests every id but not every combination.
+  // Pairs the nth ids of all parameters, so that every id is requested but not every combination of ids.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
@@ -38,7 +38,7 @@ const pathParameters = ({ parameters }: Operation): readonly string[] =>
 export interface WalkRequest {
   /** The id of the requested operation. */
   readonly operation: string;
-  /** Path and query, percent-encoded. */
+  /** The path and query, percent-encoded. */
   readonly target: string;
   /** The query without the path; empty if there is none. */
   readonly query: string;

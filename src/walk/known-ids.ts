@@ -2,7 +2,7 @@ import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
 
 /** The ids that a walk knows, by path parameter. */
 export interface KnownIds {
-  /** Adds the ids in a response; returns true if any of them is new. */
+  /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;
   /** Returns the ids of a kind, starting with those from the command line. */
   of(kind: string): readonly string[];
@@ -29,7 +29,7 @@ export function createKnownIds(configured: ReadonlyMap<string, readonly string[]
   };
 }
 
-/** Adds ids; returns true if any of them is new. */
+/** Adds ids. Returns true if any of them is new. */
 function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[]): boolean {
   const known = to.get(kind) ?? new Set<string>();
   const before = known.size;

@@ -4,7 +4,7 @@ import { isRefusal } from '../learn/sample/page-sizes.ts';
 interface LearnRequest {
   /** The id of the requested operation; undefined for an undocumented path. */
   readonly operation: string | undefined;
-  /** Path and query. */
+  /** The path and query. */
   readonly target: string;
   readonly details?: boolean;
   readonly page?: number;
@@ -16,7 +16,7 @@ interface LearnRequest {
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path: only as many as the evidence requires. */
+/** The number of requests for one path. It is no higher than the evidence requires. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
@@ -115,13 +115,13 @@ const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
 
 const undocumented = (path: string): LearnRequest => ({ operation: undefined, target: `${BASE}/${path}.json` });
 
-/** Sends one request; returns undefined if there is no response. */
+/** Sends one request. Returns undefined if there is no response. */
 export type SendRequest = (
   request: LearnRequest,
 ) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests increasingly large pages until one contains all items. If a size is refused, finds the largest that is
+ * Requests larger and larger pages until one contains all items. If a size is refused, finds the largest one that is
  * accepted.
  */
 export async function probePageSizes(send: SendRequest): Promise<void> {

@@ -19,7 +19,7 @@ import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';
 import { toWalkedGateway } from './send-walk-request.ts';
 
-/** Options of a walk that samples the upstream. */
+/** Options for a walk that samples the upstream. */
 interface LearnWalkOptions {
   /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
@@ -141,7 +141,7 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
     const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
     return { status, text: body.toString('utf8'), json: parsed.state === 'parsed' ? parsed.value : undefined };
   } catch (error) {
-    // The walk continues; only the information from this request is missing.
+    // The walk continues without the information from this request.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }

@@ -24,7 +24,7 @@ export type WalkOutcome =
   | { readonly kind: 'response'; readonly response: WalkedResponse; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
-/** The credential of a walk, and the signal that ends it. */
+/** The credential for a walk, and the signal that ends it. */
 interface WalkCaller {
   /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
@@ -109,7 +109,7 @@ function toError(thrown: unknown): GatewayError {
   throw thrown;
 }
 
-/** A response of the upstream as passed to the observer of a walk. */
+/** An upstream response, as passed to a walk's observer. */
 export interface WalkedResponse {
   readonly operation: Operation;
   /** The request with its decoded parameters. */
@@ -125,16 +125,16 @@ export interface WalkedResponse {
   readonly trace: Trace;
 }
 
-/** Observes a walk; called once for every response, in order. */
+/** Observes a walk. It is called once for every response, in order. */
 export type WalkObserver = (response: WalkedResponse) => void;
 
 /** The part of the gateway that a walk uses. It has no listener and processes requests one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
-  /** Processes a request and returns its reply; throws a GatewayError if there is none. */
+  /** Processes a request and returns its reply. Throws a GatewayError if there is none. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
-  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded; throws if it is truncated. */
+  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded. Throws if it is truncated. */
   read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
@@ -157,8 +157,8 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a streamed body to its end, and rejects if it is truncated. A body that is streamed is either too large to be
- * checked or truncated, which becomes apparent only at its end.
+ * Reads a streamed body to its end, and rejects if it is truncated. A streamed body is either too large to be checked
+ * or truncated, and truncation becomes apparent only at the end.
  */
 function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;

@@ -44,7 +44,10 @@ export function createWalkTally(): WalkTally {
   };
 }
 
-/** Returns the maximum number of attempts, because two connections that were reset are reported as one failure. */
+/**
+ * Returns the maximum number of attempts that a result can stand for. Two connections that were reset are reported as a
+ * single failure.
+ */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
   return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);
 }
@@ -56,7 +59,7 @@ interface NotWalked {
   readonly missing: readonly string[];
 }
 
-/** The requests of one operation in a walk. */
+/** The requests to one operation during a walk. */
 interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;

@@ -9,7 +9,7 @@ import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcom
 import { variationsOf } from './variations.ts';
 import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
 
-/** Options of a walk. */
+/** Options for a walk. */
 export interface WalkOptions {
   /** The value of `Authorization`; undefined for an anonymous walk. */
   readonly authorization: string | undefined;
@@ -29,7 +29,7 @@ export interface WalkOptions {
     readonly left: number;
     readonly operation: string;
   }) => void;
-  /** Waits the given time; tests can replace it. */
+  /** Waits for the given time. Tests can replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 

@@ -65,7 +65,7 @@ export const checkCommand: Command = {
   },
 };
 
-/** Loads and assembles everything. Throws a StartFault with all configuration errors. */
+/** Loads the configuration and assembles the gateway. Throws a StartFault with all configuration errors. */
 async function checked(line: CommandLine, io: CommandIo) {
   const settings = await settingsFrom(line, io);
   const found = await withAssembly(settings, ({ warnings, gateway, baseline }) => ({
@@ -78,8 +78,8 @@ async function checked(line: CommandLine, io: CommandIo) {
 }
 
 /**
- * Returns warnings about entries of the baseline that have no effect, because they are about failures of the upstream.
- * Only the ledger shows which entries these are, so there are no warnings if it cannot be read.
+ * Returns warnings about baseline entries that have no effect because they describe upstream failures. Only the ledger
+ * shows which entries these are, so there are no warnings if it cannot be read.
  */
 async function outageWarnings({ ledger }: Settings, baseline: BaselineFile | undefined): Promise<readonly Fault[]> {
   const accepted = baseline?.read().accepted ?? [];

@@ -14,7 +14,7 @@ interface EmbeddedListen {
   readonly basePath?: string;
 }
 
-/** The places in the configuration to which errors of the embedded upstream refer. */
+/** The places in the configuration that error messages about the embedded upstream refer to. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;

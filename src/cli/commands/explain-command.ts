@@ -6,8 +6,8 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { explainJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 
 /**
- * The command `portico explain` shows how the gateway would handle a request. It runs the same code as the gateway, but
- * without the upstream.
+ * The command `portico explain` shows how the gateway would handle a request. It runs the gateway's own code but never
+ * contacts the upstream.
  */
 export const explainCommand: Command = {
   name: 'explain',

@@ -38,7 +38,7 @@ export const initCommand: Command = {
 function templateOf(file: string, cwd: string, url: string | undefined): string {
   const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
   const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
-  // An address outside the folder would be wrong on other machines.
+  // A schema path that leads out of the folder would be wrong on other machines.
   const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
   const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
   if (url === undefined || file !== 'portico.yaml') return text;
@@ -47,7 +47,7 @@ function templateOf(file: string, cwd: string, url: string | undefined): string 
 
 function write(cwd: string, file: string, text: string): void {
   try {
-    // The flag prevents another process's file from being overwritten.
+    // With this flag, a file that another process has just created is not overwritten.
     writeFileSync(join(cwd, file), text, { flag: 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';

@@ -71,7 +71,7 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
   const lift = line.last('lift');
   if (lift !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
     throw new UsageError('--lift cannot be combined with --since, --operation and --format');
-  // The ledger counts by the hour, so the period starts at a full hour.
+  // The ledger counts by the hour, so the period starts on the hour.
   return { since: startOfHour(since), operation: line.last('operation'), format, lift };
 }
 

@@ -47,8 +47,8 @@ const EFFECTS = {
 } as const;
 
 /**
- * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. Usually, the shell
- * lacks the gateway's environment variables.
+ * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. The usual cause is a
+ * shell that lacks the gateway's environment variables.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
   const stored = file === IN_MEMORY ? undefined : readLadderFile(file);

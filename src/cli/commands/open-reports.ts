@@ -14,7 +14,7 @@ import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 
-/** Creates reports from the ledger that the command line or the configuration names, or from another file. */
+/** Creates reports from the ledger named on the command line or in the configuration, or from another file. */
 export interface Reports {
   /** The name of the source, as the user wrote it. */
   readonly source: string;
@@ -44,7 +44,8 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A file that the user names must exist. The configured ledger is only created with the first request.
+      // A file that the user names must exist. The configured ledger need not exist, because it is created with the
+      // first request.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
@@ -92,7 +93,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON text. An SQLite database starts with the name of its format. */
+/** Returns true if a file starts like JSON text. An SQLite file starts with the words `SQLite format`. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');

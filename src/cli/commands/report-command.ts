@@ -19,7 +19,7 @@ import { renderOptions, writeText } from '../terminal/write-text.ts';
 import { openReports, type Reports, reportFailures } from './open-reports.ts';
 import { FAIL_FLAGS, reportRequest, type ReportRequest } from './report-flags.ts';
 
-/** The command `portico report` reports the violations in the ledger to people, pull requests and pipelines. */
+/** The command `portico report` reports the violations in the ledger for people, pull requests and pipelines. */
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Report all violations in the ledger, or one of them in detail',
@@ -91,7 +91,7 @@ const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, rele
 
 const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
 
-/** Returns whether the ledger has no data at all. A period without traffic does not make it empty. */
+/** Returns true if the ledger has no data at all. A period without traffic does not make it empty. */
 async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
   return isEmptyReport(report) && isEmptyReport(await reports.read(WHOLE_LEDGER));
 }

@@ -22,7 +22,7 @@ export interface ReportRequest {
   readonly compare: readonly [before: string, after: string] | undefined;
   /** True if the entries for `undocumented.allow` are requested instead of a report. */
   readonly suggestAllow: boolean;
-  /** True if a ledger without any data does not fail the command. */
+  /** True if the command succeeds even when the ledger has no data. */
   readonly allowEmpty: boolean;
   readonly format: string;
   readonly since: number | undefined;
@@ -66,7 +66,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     suggestAllow,
     allowEmpty: line.all('allow-empty').length > 0,
     format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
-    // The ledger counts by the hour, so the period of the report must start at a full hour.
+    // The ledger counts by the hour, so the period of the report must start on the hour.
     since: from === undefined ? undefined : startOfHour(from),
     operation: line.last('operation'),
     release: line.last('release'),

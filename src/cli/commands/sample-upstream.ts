@@ -15,7 +15,7 @@ import { walkCredential, walkedParameters, walkIds } from './walk-flags.ts';
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
 /**
- * Samples a live server's responses to learn the places that the contract leaves open. Returns the previous
+ * Samples a live server's responses to learn about the parts that the contract leaves open. Returns the previous
  * observations together with the new ones.
  */
 export async function sampleUpstream(

@@ -16,7 +16,10 @@ interface WalkBounds {
 const MAX_REQUESTS = 200;
 const DELAY_MS = 50;
 
-/** Reads the limits of a walk. `parameters` are the path parameters that `--id` accepts. Throws a UsageError. */
+/**
+ * Reads the limits of a walk. `parameters` are the path parameters that `--id` accepts. Throws a UsageError if a value
+ * is invalid.
+ */
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
   return {
@@ -33,13 +36,13 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
-/** Returns the path parameters of the operations that a walk requests. `--id` accepts these parameters. */
+/** Returns the path parameters of the operations that a walk requests, which are the parameters that `--id` accepts. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
 }
 
-/** Parses the values of `--id` (NAME=ID) and groups the ids by parameter. Throws a UsageError. */
+/** Parses the values of `--id` (NAME=ID) and groups the ids by parameter. Throws a UsageError if a value is invalid. */
 export function walkIds(
   texts: readonly string[],
   parameters: readonly string[],

@@ -14,7 +14,7 @@ export interface BannerContent {
   readonly embeddedUrl: string | undefined;
   /** The names of the demo accounts. The names are also the passwords. */
   readonly accounts: readonly string[];
-  /** Descriptions of the levels that the ladder has moved. */
+  /** Descriptions of the levels that the ladder has changed. */
   readonly moved: readonly string[];
 }
 

@@ -72,7 +72,7 @@ complete -F _portico portico`;
 }
 
 const zshText = (words: string) => words.replaceAll("'", "'\\''");
-// In a specification of _arguments, these characters end the description.
+// In an `_arguments` specification, these characters end the description.
 const zshDescription = (words: string) => zshText(words.replaceAll(/[[\]:\\]/g, String.raw`\$&`));
 const zshValue = (flag: Flag) => {
   if (flag.value === undefined) return '';

@@ -62,7 +62,7 @@ export function checkJson(
   return documentOf('check', { ok: errors.length === 0, configuration, operations, mode, warnings, errors });
 }
 
-/** Formats the result of a walk as JSON. `report` is the JSON report of the walk. Null if there was no response. */
+/** Formats the result of a walk as JSON. `report` is the walk's JSON report, or null if there was no response. */
 export function walkJson(
   { requests, ended, walked, notWalked }: WalkSummary,
   { ok, failures, report }: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
@@ -76,7 +76,7 @@ export function walkJson(
   return documentOf('walk', { ok, failures, walk, report });
 }
 
-/** The version of the documents. Incompatible changes increase it. */
+/** The version of the JSON documents. It increases with every incompatible change. */
 const VERSION = 1;
 
 const documentOf = (kind: string, content: object) => JSON.stringify({ version: VERSION, kind, ...content }, null, 2);

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import type { CommandIo } from '../command.ts';
 
 /**
- * Reads a secret: on a terminal, one line that is not echoed; from any other input, everything without the final
- * newline.
+ * Reads a secret. On a terminal, reads one line without echoing it. From any other input, reads everything except the
+ * final newline.
  */
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
   if (io.stdin.isTTY !== true) {
@@ -14,7 +14,7 @@ export async function readSecret(io: CommandIo, prompt: string): Promise<string>
       .toString('utf8')
       .replace(/\r?\n$/, '');
   }
-  // The line editor echoes to its output, so its output discards everything.
+  // The line editor echoes what is typed to its output, so its output discards everything.
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const editor = createInterface({ input: io.stdin, output: discard, terminal: true });
   try {

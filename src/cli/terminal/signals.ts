@@ -7,8 +7,8 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// How long after a signal another one is treated as an echo. A package runner forwards a signal that the terminal has
-// already sent to the whole process group.
+// How long after one signal another is treated as an echo. Echoes occur because a package runner forwards a signal that
+// the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
 /** Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first. */
@@ -22,7 +22,8 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
         firstAt = now;
         resolve(signal);
       } else if (!ended && now - firstAt >= ECHO_MS) {
-        // The listeners stay, because without them another signal would end the process with a different exit code.
+        // The listeners stay registered, because without them another signal would end the process with a different
+        // exit code.
         ended = true;
         onRepeat();
       }
@@ -54,8 +55,8 @@ interface ChildProcessView {
 const POLL_MS = 500;
 
 /**
- * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, and that
- * shell ends on SIGTERM without forwarding the signal. The gateway would then keep running without a parent.
+ * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
+ * on SIGTERM without forwarding the signal. The gateway would otherwise keep running without a parent.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;

@@ -60,7 +60,8 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing, so it must not look like a server without violations.
+  // A walk without a successful response has checked nothing, so its result must not suggest a server without
+  // violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)
@@ -89,17 +90,18 @@ interface WalkStep {
 /** Shows the progress of a walk. */
 interface WalkProgress {
   readonly step: (progress: WalkStep) => void;
-  /** Clears the line that shows the progress. */
+  /** Clears the progress line. */
   readonly end: () => void;
 }
 
-/** If there is no terminal, a line is written after this many requests. */
+/** Without a terminal, a progress line is written each time this many requests have been sent. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
 /**
- * Shows a walk's progress: on a terminal as one line that is updated continuously, and elsewhere as a new line from
- * time to time. The total is an upper limit, because the number of planned requests changes with each response.
+ * Shows a walk's progress. On a terminal, this is one line that is updated continuously; elsewhere, a new line is
+ * written from time to time. The total is an upper limit, because the number of planned requests changes with each
+ * response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {

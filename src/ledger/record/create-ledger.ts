@@ -11,7 +11,7 @@ import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
-/** The parts of a ledger. */
+/** What a ledger is created from. */
 export interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
@@ -33,7 +33,7 @@ const WRITE_AFTER_MS = 500;
 /** The maximum number of remembered fingerprints, which are needed only to count new violations for `size`. */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Requests only add to pending data. At most one batch is written at a time. */
+/** Creates a ledger. Recording a request only adds to the pending data, which is written in batches, one at a time. */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
@@ -66,7 +66,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background requests have no caller, except when the shadow contract checks a client's request later.
+    // Background work has no caller, except when the shadow contract checks a client's request afterwards.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
@@ -171,7 +171,7 @@ type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Creates the positions from keyed hashes. Without the key, they do not reveal anything about the names. */
+/** Derives the positions from keyed hashes. Without the key, they do not reveal anything about the names. */
 function createCallerPlaces(key: string): CallerPlaces {
   return boundedMemo(MAX_REMEMBERED, (caller) =>
     distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),

@@ -18,14 +18,15 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** The number of violations that are recognized as the same object. */
+/** The number of recent violation objects that are remembered. */
 const MAX_RECENT = 16;
 
 /**
  * Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again.
  *
- * The header, the log and the ledger all identify the same object, and responses with the same differences from the
- * contract share their violations. An object seen before is recognized without building a key.
+ * The response header, the log and the ledger all identify the same violation object, and responses that differ from
+ * the contract in the same way share their violation objects. An object seen recently is recognized without building a
+ * key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
@@ -49,7 +50,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** A violation and its properties. The properties depend on the operation and the status too. */
+/** A violation and its properties, which also depend on the operation and the status. */
 interface Recent extends Occurrence {
   readonly operation: string | undefined;
   readonly kind: ViolationKind;

@@ -43,7 +43,7 @@ interface Pending {
   readonly samples: LedgerSample[];
 }
 
-/** Creates the pending entries of one direction. */
+/** Creates the pending entries for one direction. */
 export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   let entries = new Map<string, Pending>();
   let countsByRule = new Map<string, number>();
@@ -71,7 +71,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
           samples: [],
         };
       } else entries.delete(fingerprint);
-      // The entry is deleted and inserted again to keep the map in the order of the last occurrence.
+      // The entry is deleted and inserted again to keep the map ordered by last occurrence.
       entries.set(fingerprint, entry);
       entry.firstSeenAt = Math.min(entry.firstSeenAt, seenAt);
       entry.lastSeenAt = Math.max(entry.lastSeenAt, seenAt);
@@ -120,7 +120,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 }
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
-  // The message may also contain the text that was masked in the place.
+  // The violation's message may also contain the text that was masked in the place.
   if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
   return shownText(message) ?? `violates the rule ${violation.keyword}`;
@@ -165,7 +165,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work is not a client's request, but the results of its checks describe the upstream.
+      // Background work does not count as a client's request, but its check results still say something about the
+      // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
       tally(trace.requests, row + 4);
@@ -191,8 +192,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether a response could be refused. Error responses never are, so counting them would distort the numbers on
- * which promotion is based.
+ * Returns whether a response could be refused. Error responses are never refused, so counting them would distort the
+ * numbers on which promotion is based.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -5,9 +5,11 @@ export interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
   /** Returns the total for each release, starting with the given hour. Omits releases without counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
-  /** Returns the counts of the last hours, and the release with the earliest hour. `hour` is the current hour. */
+  /**
+   * Returns the counts for the most recent hours, and the release with the earliest hour. `hour` is the current hour.
+   */
   history(hour: number): EntryHistory;
-  /** Removes all hours before this one. */
+  /** Removes all hours before the given one. */
   forget(beforeHour: number): void;
 }
 

@@ -10,8 +10,8 @@ import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErr
 const BUSY_MS = 5_000;
 
 /**
- * The number of changed pages that SQLite holds in memory. No batch changes as many, so a batch reaches the disk only
- * on commit. This makes it possible to tell a full disk from a full ledger.
+ * The number of changed pages that SQLite holds in memory. No batch changes that many pages, so a batch reaches the
+ * disk only on commit. This makes it possible to tell a full disk from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
@@ -57,8 +57,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates an index file next to the ledger, which fails in a read-only folder. No process can write to a
-      // ledger there, so it can be opened as immutable.
+      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. No process can
+      // write to a ledger in such a folder, so the ledger can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
@@ -66,7 +66,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   });
 }
 
-/** Throws `LedgerFileError` if pages of the file are damaged. */
+/** Throws `LedgerFileError` if any pages of the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
   convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();

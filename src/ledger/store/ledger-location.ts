@@ -43,7 +43,7 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
-      // The module is loaded here, because it loads SQLite, which a new gateway does not need.
+      // This module is imported only here, because it loads SQLite, which a gateway does not need for a new ledger.
       const { openLedgerFile } = await import('./open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {
@@ -57,7 +57,7 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
 
 /**
  * Returns the options for a ledger in another file. Every command that replaces the location calls this function, so
- * that nothing of the configured location remains.
+ * that no part of the configured location is carried over.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, file };

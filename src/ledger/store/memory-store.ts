@@ -30,9 +30,9 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 }
 
 /**
- * Creates a store in memory. Each direction has its own share of the limit. When a share is full, the rule with the
- * most entries loses the ones seen least recently. Invented parameter names therefore displace only other invented
- * names.
+ * Creates a store in memory. Requests and responses each have their own share of the limit. When a share is full, the
+ * rule with the most entries loses those that were seen least recently, so invented parameter names displace only other
+ * invented names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -47,7 +47,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     const entry = stored.get(fingerprint) ?? emptyEntry(delta);
     entry.facts = delta.facts;
     merge(entry, delta, release);
-    // The entry is deleted and inserted again to keep the map in the order of the last occurrence.
+    // The entry is deleted and inserted again to keep the map ordered by last occurrence.
     stored.delete(fingerprint);
     stored.set(fingerprint, entry);
   };
@@ -139,8 +139,8 @@ interface Kind {
 }
 
 /**
- * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` are in the order of their
- * last occurrence. The rule with the most entries loses the most, starting with those seen least recently.
+ * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` must be ordered by last
+ * occurrence. The rule with the most entries loses the most, starting with those seen least recently.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];

@@ -6,7 +6,7 @@ import { createWorkerStore } from './worker-store.ts';
 
 /**
  * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
- * `LedgerFileError`. SQLite is loaded only if the file has content, so the very first startup does without it.
+ * `LedgerFileError`. SQLite is loaded only if the file has content, so the very first startup does not load it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {

@@ -33,7 +33,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors about the file to `StartFault`. Damage may be noticed only when the file is read. */
+/** Converts errors about the file to `StartFault`. Some damage is noticed only when the file is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

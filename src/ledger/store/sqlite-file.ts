@@ -133,7 +133,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. A file that is larger because of an earlier limit is reduced in size. */
+/** Limits the size of the file. A file that grew under an earlier, higher limit is made smaller. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -148,13 +148,13 @@ function releaseSpace(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full, so the next attempt is an hour later.
+    // The file is in use or the disk is full. The next attempt follows an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** Copies the write-ahead log into the file, which SQLite itself does not do for a renamed file. */
+/** Copies the write-ahead log into the file, which SQLite does not do by itself if the file has been renamed. */
 function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

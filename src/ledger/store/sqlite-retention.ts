@@ -8,11 +8,11 @@ interface SqliteRoom {
   /** Removes everything that is older than the retention period. */
   forget(now: number): void;
   /**
-   * Removes entries so that neither direction exceeds its limit. The rule with the most entries loses those seen least
-   * recently first. Returns the number of entries removed.
+   * Removes entries so that neither direction exceeds its limit. The rule with the most entries loses entries first,
+   * starting with those seen least recently. Returns the number of entries removed.
    */
   evict(): number;
-  /** Removes the oldest rows of a full file. Returns their number, which is 0 if there are none left. */
+  /** Removes the oldest rows from a full file. Returns the number of rows removed, which is 0 if none are left. */
   makeRoom(): number;
   /** Returns the number of entries. */
   size(): number;

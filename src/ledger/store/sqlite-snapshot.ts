@@ -49,7 +49,7 @@ function readReleases(database: DatabaseSync, { since }: Period): string[] {
   return rows.map((row) => String(row['label']));
 }
 
-/** Returns the history of every entry, by the entry's row. `hour` is the current hour. */
+/** Returns the history of every entry, keyed by the entry's row id. `hour` is the current hour. */
 function readHistory(database: DatabaseSync, hour: number): ReadonlyMap<number, EntryHistory> {
   const firsts = database
     .prepare(

@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs';
 import { openSqliteFile, type FileLimits, type SqliteFile } from './sqlite-file.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 
-/** The endings of the files that SQLite creates next to an open database. */
+/** The suffixes of the files that SQLite creates next to an open database. */
 const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {

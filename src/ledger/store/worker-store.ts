@@ -5,7 +5,7 @@ import type { LedgerBatch } from '../ledger-batch.ts';
 import type { LedgerStore, StoreState } from '../ledger-store.ts';
 import type { FileLimits } from './sqlite-file.ts';
 
-/** The data with which the ledger thread starts. */
+/** What the ledger thread needs to start. */
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
@@ -27,7 +27,7 @@ export type WorkerResponse =
   | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
   | { readonly id: number; readonly failure: string };
 
-// The worker is next to this file and has the same ending: `.ts` in the source and `.js` in a release.
+// The worker is in the same folder as this file and has the same extension: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
 /** The limits on the thread's heap in MB. They are low because the thread runs permanently. */
@@ -41,7 +41,7 @@ interface PendingTask {
 
 /**
  * Creates a store whose file is written by a separate thread. The thread starts with the first task, so an idle gateway
- * does without it. If the thread ends, the next task starts it again.
+ * does not have one. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;
@@ -70,7 +70,8 @@ interface Thread {
 }
 
 function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // The module is loaded here, because it takes 2 MB and an idle gateway does not need threads.
+  // This module is imported only when needed, because it takes 2 MB of memory and an idle gateway does not need
+  // threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();

@@ -57,7 +57,7 @@ const DRIFTS: Partial<Readonly<Record<ChaosName, Drift>>> = {
   },
 };
 
-/** Applies the drift of the rules to a successful JSON response; returns any other response unchanged. */
+/** Applies the drift rules to a successful JSON response. Returns any other response unchanged. */
 export function applyDrift(response: LegacyResponse, rules: readonly ChaosRule[]): LegacyResponse {
   if (response.payload.kind !== 'json' || response.status >= 300) return response;
   let { value } = response.payload;

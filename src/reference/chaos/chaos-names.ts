@@ -20,7 +20,7 @@ export const CHAOS_EFFECTS = {
 /** The name of a kind of chaos. */
 export type ChaosName = keyof typeof CHAOS_EFFECTS;
 
-/** The kinds of `drift`: a successful response in a form that the specification does not allow. */
+/** The kinds of `drift`. Each one changes a successful response into a form that the specification does not allow. */
 export const DRIFT_KINDS = [
   'missing-field',
   'wrong-type',
@@ -32,8 +32,8 @@ export const DRIFT_KINDS = [
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /**
- * The highest operation number: its `x-row` in the contract and the `operation` of its route. A test compares the
- * three. The routes themselves are not read, because the commands parse `--fault` without loading the server.
+ * The highest operation number. It is not read from the routes, because the commands parse `--fault` without loading
+ * the server. A test compares it with each `x-row` in the contract and each route's `operation`.
  */
 export const LAST_OPERATION = 16;
 

@@ -6,15 +6,18 @@ import { type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
 export interface ChaosRule {
   readonly name: ChaosName;
   readonly parameter?: string;
-  /** An operation number, or a pattern for path and query; absent for every request. */
+  /** An operation number, or a pattern for the path and query. If it is absent, the rule matches every request. */
   readonly target?: number | RegExp;
-  /** The share of matching requests that are affected, greater than 0 and at most 1. */
+  /** The share of matching requests that the rule affects, greater than 0 and at most 1. */
   readonly share: number;
 }
 
 /** Selects the rules that apply to a request. */
 export interface ChaosPlan {
-  /** Returns the rules for a request in the configured order; `url` is the path and the query below the base path. */
+  /**
+   * Returns the rules that apply to a request, in their configured order. `url` is the path and query below the base
+   * path.
+   */
   readonly draw: (operation: number | undefined, url: string) => readonly ChaosRule[];
 }
 
@@ -43,7 +46,7 @@ function resolveDrift(rule: ChaosRule, random: SeededRandom): ChaosRule {
 
 const DEFAULT_DELAY_MS = 2000;
 
-/** Waits for the total delay of the `slow` rules; resolves to false when the signal aborts the wait. */
+/** Waits for the total delay of the `slow` rules. Resolves to false if the signal aborts the wait. */
 export async function waitForSlowRules(rules: readonly ChaosRule[], signal: AbortSignal): Promise<boolean> {
   for (const { name, parameter } of rules) {
     if (name !== 'slow') continue;

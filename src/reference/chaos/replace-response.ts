@@ -14,7 +14,10 @@ const REPLACEMENTS: Partial<Readonly<Record<ChaosName, Replacement>>> = {
     kind === 'permission' ? { ...missingPermission(), status: 200 } : plainError(200, 'An internal error occurred.'),
 };
 
-/** Returns the response that the first matching rule sends instead of running the operation, or undefined. */
+/**
+ * Returns the response to send instead of running the operation, as determined by the first rule that replaces the
+ * response. Returns undefined if no rule does.
+ */
 export function replacementResponse(rules: readonly ChaosRule[]): LegacyResponse | undefined {
   for (const { name, parameter } of rules) {
     const response = REPLACEMENTS[name]?.(parameter);
@@ -40,7 +43,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response after damaging it, or truncates it mid-body, as the rules require. */
+/** Writes a response, but damages it or cuts it off in the middle of the body if the rules require it. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,

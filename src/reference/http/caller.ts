@@ -16,7 +16,7 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/** The names of the permissions in the legacy role editor that operations require (specification, Authentication). */
+/** The permissions that operations require, as the legacy role editor names them (specification, Authentication). */
 const PERMISSIONS = [
   'View the questions list',
   'View the question page',
@@ -73,7 +73,9 @@ export function requireCredential(caller: Caller): void {
   if (caller.anonymous) refuse(missingCredential());
 }
 
-/** Refuses a caller who lacks one of the permissions as the legacy server does: with 401 and the permission message. */
+/**
+ * Refuses a caller who lacks any of the permissions. Like the legacy server, it sends 401 and the permission message.
+ */
 export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());
 }
@@ -118,7 +120,7 @@ export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   return loadCaller(sql, user);
 }
 
-/** The caller without a credential, who has only the anonymous role. */
+/** A caller without a credential, who has only the anonymous role. */
 const ANONYMOUS_CALLER: Caller = {
   id: 0,
   username: '',
@@ -130,7 +132,9 @@ const ANONYMOUS_CALLER: Caller = {
   groups: [],
 };
 
-/** Loads a user's roles and groups. The super-user flag grants all permissions, but no group membership. */
+/**
+ * Loads a user's roles and groups. The super-user flag grants all permissions but does not add the user to any group.
+ */
 function loadCaller(sql: Sql, user: UserRow): Caller {
   const roles = sql.all<{ role: RoleName }>('SELECT role FROM user_roles WHERE user_id = ?', user.id);
   const groups = sql.all<{ name: string }>(
@@ -151,8 +155,8 @@ function loadCaller(sql: Sql, user: UserRow): Caller {
 }
 
 /**
- * Returns the hash of a demo password, salted with the user's id. It is fast on purpose, because these passwords are
- * public.
+ * Returns the hash of a demo password, salted with the user's id. A fast hash is sufficient, because these passwords
+ * are public.
  */
 export function passwordHash(userId: number, password: string): string {
   return createHash('sha256').update(`${userId}:${password}`).digest('hex');

@@ -8,8 +8,8 @@ export function plainError(status: number, message: string): LegacyResponse {
 }
 
 /**
- * Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an
- * HTML line break (field facts, grade D).
+ * Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape, with an
+ * HTML line break in the message (field facts, grade D).
  */
 export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";

@@ -31,7 +31,9 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** Returns the third error shape: a servlet container's HTML page at a `.json` path (field facts, grade D). */
+/**
+ * Returns an error in the third shape: a servlet container's HTML page, even at a `.json` path (field facts, grade D).
+ */
 export function htmlErrorPage(
   status: number,
   message: string,

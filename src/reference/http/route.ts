@@ -13,7 +13,10 @@ export interface LegacyRequest {
   readonly param: (name: string) => string;
 }
 
-/** A route of the reference server; `operation` is its number in the specification's table, absent if undocumented. */
+/**
+ * A route of the reference server. `operation` is its number in the specification's table, or undefined if the route is
+ * undocumented.
+ */
 export interface LegacyRoute {
   readonly operation?: number;
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -31,7 +34,9 @@ function parseBody(bytes: unknown): unknown {
   }
 }
 
-/** Converts an Express request with a raw body to a LegacyRequest, whose body is parsed when an operation reads it. */
+/**
+ * Converts an Express request with a raw body to a LegacyRequest. The body is parsed only when an operation reads it.
+ */
 export function readRequest(request: Request, caller: Caller): LegacyRequest {
   const mark = request.url.indexOf('?');
   return {

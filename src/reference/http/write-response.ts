@@ -24,7 +24,7 @@ export function serializeResponse({ status, headers, payload }: LegacyResponse):
   return { status, headers, contentType: undefined, body: Buffer.alloc(0) };
 }
 
-/** Sets status and headers, including `Content-Length`. */
+/** Sets the status and the headers, including `Content-Length`. */
 export function writeHead(response: ServerResponse, content: SerializedResponse): void {
   const type = content.contentType === undefined ? {} : { 'Content-Type': content.contentType };
   response.writeHead(content.status, {
@@ -35,7 +35,7 @@ export function writeHead(response: ServerResponse, content: SerializedResponse)
   });
 }
 
-/** Writes a complete response; for a HEAD request, Node omits the body. */
+/** Writes a complete response. For a HEAD request, Node omits the body. */
 export function writeResponse(response: ServerResponse, content: SerializedResponse): void {
   writeHead(response, content);
   response.end(content.body);

@@ -4,8 +4,8 @@ import type { LegacyResponse } from '../http/legacy-response.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * The fields that items of some lists lack, by operation number. The contract expects these fields, but does not require
- * them. No field is personal.
+ * The fields that are missing from some items, by operation number. The contract expects these fields but does not
+ * require them. None of them contains personal data.
  */
 const OMITTED: Readonly<Record<number, readonly string[]>> = {
   6: ['slug', 'answerCount', 'primaryContainerId'],
@@ -14,12 +14,12 @@ const OMITTED: Readonly<Record<number, readonly string[]>> = {
   13: ['slug'],
 };
 
-/** The share of items that lack a field. */
+/** The share of items that are missing a field. */
 const SHARE = 0.02;
 
 /**
- * Leaves out an expected field of some list items, as a real server does. The seed and the id of an item determine
- * whether it lacks a field and which one, so an item always has the same fields. Returns all other responses unchanged.
+ * Leaves out an expected field from some list items, as a real server does. The seed and an item's id determine whether
+ * a field is missing, and which one, so an item always has the same fields. Returns all other responses unchanged.
  */
 export const withIncompleteItems =
   (seed: number) =>

@@ -16,7 +16,9 @@ interface NodeListing {
 
 const PAGES = { firstPage: 1, size: 15 } as const;
 
-/** Returns one page of the nodes that the caller may see: filtered, sorted, projected and wrapped in the envelope. */
+/**
+ * Returns one page of the nodes that the caller may see: filtered, sorted, projected and wrapped in the list envelope.
+ */
 export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing): Record<string, unknown> {
   const { query, caller } = request;
   const conditions: SqlCondition[] = [

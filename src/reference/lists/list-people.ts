@@ -72,8 +72,8 @@ function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<
 }
 
 /**
- * Returns one page of followers: users, or follow relations with `details=true`. The first page is 0. `active=false`
- * includes inactive followers.
+ * Returns one page of followers as users, or as follow relations if `details=true`. The first page is page 0.
+ * `active=false` includes inactive followers.
  */
 export function listFollowers(sql: Sql, request: LegacyRequest, followed: Followed): Record<string, unknown> {
   const { query } = request;

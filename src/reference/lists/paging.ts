@@ -17,8 +17,8 @@ function integer(text: string | null): number | undefined {
 }
 
 /**
- * Reads `page` and `pageSize`. A value that is not a number is ignored, page 0 of a one-based list is its first page,
- * and the page size is unlimited, because no maximum is documented.
+ * Reads `page` and `pageSize`. Values that are not numbers are ignored, and page 0 of a one-based list is treated as
+ * its first page. The page size is not limited, because no maximum is documented.
  */
 export function readPageRequest(query: URLSearchParams, defaults: PageDefaults): PageRequest {
   const requested = integer(query.get('pageSize'));

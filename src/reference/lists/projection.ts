@@ -17,7 +17,7 @@ function paths(query: URLSearchParams, name: string): string[] {
     .filter((path) => path !== '');
 }
 
-/** Reads `include`, `exclude` and `includeOnly`: comma-separated lists that may repeat. */
+/** Reads `include`, `exclude` and `includeOnly`. Each is a comma-separated list and may be repeated. */
 export function readProjection(query: URLSearchParams): Projection {
   return {
     include: paths(query, 'include'),
@@ -82,8 +82,8 @@ const EXTRAS = [
 ] as const;
 
 /**
- * Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never show
- * these counts.
+ * Adds the counts that undocumented routes return if `include` or `includeOnly` names them. Documented routes never
+ * return these counts.
  */
 export function withExtraFields(
   sql: Sql,

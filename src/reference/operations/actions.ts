@@ -62,7 +62,10 @@ export const cancelWiki: LegacyRoute = {
   },
 };
 
-/** Operation 11: removes the caller's favorite and cancels its action; 400 if the node is not the caller's favorite. */
+/**
+ * Operation 11: removes the caller's favorite and cancels its action. Refuses with 400 if the node is not one of the
+ * caller's favorites.
+ */
 export const unmarkFavorite: LegacyRoute = {
   operation: 11,
   method: 'PUT',

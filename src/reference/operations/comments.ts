@@ -22,7 +22,7 @@ export const getComment: LegacyRoute = {
   },
 };
 
-/** Operation 5: the comments directly below a node as a bare array, oldest first. */
+/** Operation 5: the comments directly below a node, oldest first. The response is an array without an envelope. */
 export const listNodeComments: LegacyRoute = {
   operation: 5,
   method: 'GET',

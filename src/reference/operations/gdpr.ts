@@ -11,7 +11,7 @@ function contentOf(body: unknown): string {
   return content;
 }
 
-/** Operation 1: stores the users in a CSV file. The schedule route creates jobs for stored files. */
+/** Operation 1: stores the users that a CSV file lists. The schedule route then creates jobs for the stored file. */
 export const uploadGdprFile: LegacyRoute = {
   operation: 1,
   method: 'POST',

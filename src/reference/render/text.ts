@@ -11,8 +11,8 @@ export function toFormattedDate(at: number): string {
 }
 
 /**
- * Formats epoch ms as `YYYY-MM-DD HH:mm:ss.S` without trailing zeros in the fraction, as the legacy server prints a date
- * that it read from its database.
+ * Formats epoch ms as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. This is how the legacy server
+ * prints a date that it has read from its database.
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
@@ -21,8 +21,8 @@ export function toStoredDate(at: number): string {
 }
 
 /**
- * Formats epoch ms as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate` and as the legacy server prints a date that
- * is not stored yet.
+ * Formats epoch ms as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. This is also how the legacy server prints a
+ * date that is not stored yet.
  */
 export function toWeekdayDate(at: number): string {
   const date = new Date(at);
@@ -36,7 +36,10 @@ export function toScheduleTime(at: number): string {
   return `${iso.slice(5, 7)}/${iso.slice(8, 10)}/${iso.slice(0, 4)} ${iso.slice(11, 16)}`;
 }
 
-/** Parses `MM/DD/YYYY HH:mm` in UTC to epoch ms; returns undefined for any other format, or for a date that does not exist. */
+/**
+ * Parses `MM/DD/YYYY HH:mm` in UTC to epoch ms. Returns undefined if the format is different or the date does not
+ * exist.
+ */
 export function parseScheduleTime(text: string): number | undefined {
   const match = /^(\d{2})\/(\d{2})\/(\d{4}) (\d{2}):(\d{2})$/.exec(text);
   if (match === null) return undefined;

@@ -9,9 +9,9 @@ export interface SqlCondition {
 }
 
 /**
- * Returns the condition for nodes `n` that the caller may see: public nodes, and private comments for their author,
- * their recipients, members of recipient groups, administrators, and the moderators or the original poster if the
- * option names them.
+ * Returns the condition that selects the nodes `n` visible to the caller. Public nodes are visible to everyone. A
+ * private comment is visible to its author, its recipients, members of its recipient groups and administrators, and
+ * also to moderators or the original poster if the comment's private option names them.
  */
 export function visibleNodes(caller: Caller): SqlCondition {
   if (caller.admin || caller.superuser) return { text: '1 = 1', values: [] };

@@ -12,7 +12,7 @@ type RootType = 'question' | 'idea' | 'kbentry';
 function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question belongs to alice, so that the rule about own nodes can be tested.
+  // Every fourth wiki question belongs to alice, so that the rule about a caller's own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
   // No questions are created in the last months, so that all answers and comments precede SEED_END.
   const at =
@@ -72,7 +72,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not change the thread, because that would reveal it.
+    // Private activity does not update the thread, because the update would reveal it.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -91,12 +91,12 @@ interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// moderator, alice and bob: each of them receives enough private comments for tests.
+// The ids of moderator, alice and bob, who each receive enough private comments for tests.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// Chosen by position instead of at random, so that each option occurs.
+// The options are chosen in turn rather than at random, so that each one occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';

@@ -96,7 +96,10 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
   if (action.favorite === true) sql.run('INSERT INTO favorites VALUES (?, ?, ?)', action.userId, node.id, id);
 }
 
-/** Inserts the action log, with ids in order of time, and the favorites that it created. Returns the highest id. */
+/**
+ * Inserts the action log, with ids in chronological order, and the favorites that its actions created. Returns the
+ * highest id.
+ */
 export function seedActions(
   sql: Sql,
   random: SeededRandom,
@@ -123,7 +126,7 @@ export function seedActions(
   all
     .sort((one, other) => one.at - other.at)
     .forEach((action, index) => {
-      // Each action has its own instant, because `moreResults` uses it to separate pages.
+      // No two actions have the same time, because `moreResults` uses it to separate pages.
       last = Math.max(action.at, last + 1000);
       insertAction(sql, random, index + 1, { ...action, at: last });
     });

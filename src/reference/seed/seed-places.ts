@@ -4,7 +4,7 @@ import { SEED_START, SPACE_NAMES, TOPIC_NAMES } from './seed-words.ts';
 
 const FIRST_ID = 21;
 
-/** Inserts the topics; every fifth one is the parent of the next four. Returns their ids. */
+/** Inserts the topics and returns their ids. Every fifth topic is the parent of the next four. */
 export function seedTopics(sql: Sql, random: SeededRandom, users: readonly number[]): number[] {
   return TOPIC_NAMES.map((name, index) => {
     const id = FIRST_ID + index;

@@ -1,6 +1,6 @@
 import { type ActionRow, nextId, type NodeRow, type Sql } from './sql.ts';
 
-/** A node to insert; without a parent, it starts a thread. */
+/** A node to insert. Without a parent, the node starts a thread. */
 interface NewNode {
   readonly type: string;
   readonly parent: NodeRow | undefined;
@@ -8,7 +8,7 @@ interface NewNode {
   readonly authorId: number;
   readonly title: string | null;
   readonly body: string;
-  /** The time of creation, in epoch milliseconds. */
+  /** The creation time, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -48,7 +48,7 @@ interface NodeBelow {
   readonly parent: NodeRow;
   readonly authorId: number;
   readonly body: string;
-  /** The time of creation, in epoch milliseconds. */
+  /** The creation time, in epoch milliseconds. */
   readonly at: number;
   /** True to update the thread's last activity. False for a private comment, because the update would reveal it. */
   readonly showsActivity: boolean;
@@ -103,7 +103,7 @@ export function recordAction(sql: Sql, verb: string, userId: number, node: NodeR
   return action;
 }
 
-/** Marks an action of the log as canceled by a user at an instant (epoch ms) and returns the changed row. */
+/** Marks an action in the log as canceled by a user at an instant (epoch ms) and returns the changed row. */
 export function cancelAction(sql: Sql, actionId: number, userId: number, at: number): ActionRow {
   const text = 'UPDATE actions SET canceled_at = ?, canceled_by = ? WHERE id = ? RETURNING *';
   const action = sql.get<ActionRow>(text, at, userId, actionId);

@@ -23,7 +23,8 @@ export function openSql(path: string): Sql {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text);
-    // List queries are composed from requests, so the number of cached statements is limited: the oldest is removed.
+    // List queries are composed from requests, so the number of cached statements is limited. When the limit is
+    // reached, the oldest statement is removed.
     if (statements.size >= 500)
       for (const oldest of statements.keys()) {
         statements.delete(oldest);

@@ -11,7 +11,7 @@ export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string 
   key: `QA-${number}`,
 }));
 
-// Attachments are stored in memory. If there are more than this number, the oldest is removed.
+// Attachments are stored in memory. When there are more than this number, the oldest is removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 

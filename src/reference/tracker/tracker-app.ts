@@ -47,7 +47,7 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
   return app;
 }
 
-/** Parses the files named `file` in a multipart form; returns undefined if the body is not a multipart form. */
+/** Parses the files named `file` in a multipart form. Returns undefined if the body is not a multipart form. */
 async function readMultipartFiles(body: unknown, contentType: string): Promise<IssueFile[] | undefined> {
   if (!Buffer.isBuffer(body)) return undefined;
   try {

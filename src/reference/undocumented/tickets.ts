@@ -17,7 +17,10 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
-/** Looks up the issue id that the attachment copy requires. Nodes are spread over the tracker's issues. */
+/**
+ * Undocumented routes that look up the issue id required for copying attachments. Nodes are distributed among the
+ * tracker's issues.
+ */
 export const ticketRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
@@ -39,7 +42,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
   },
 ];
 
-/** Returns the content of an attachment, at the URL that its node shows. */
+/** Returns the content of an attachment. Its URL is shown in the node that the attachment belongs to. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',

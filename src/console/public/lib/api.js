@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns true if the gateway sent no usable response. A refused token is a response. */
+/** Returns true if the gateway sent no usable response. The rejection of a token counts as a response. */
 export const isUnreachable = (error) => error !== undefined && (error.status === 0 || error.status >= 500);
 
 /** Requests data for the console. `signal` aborts the request. */
@@ -27,7 +27,7 @@ export function get(path, signal) {
 /** Replaces the credential that the browser remembers with an invalid one. */
 export function signOut() {
   return new Promise((resolve, reject) => {
-    // `fetch` cannot do this: only a request with its own name and password changes what the browser remembers.
+    // `fetch` cannot do this, because only a request with its own name and password changes what the browser remembers.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
     request.addEventListener('load', () => {
@@ -39,7 +39,7 @@ export function signOut() {
   });
 }
 
-/** Sends a change in JSON form. */
+/** Sends a change as JSON. */
 export function post(path, body) {
   return call(path, {
     method: 'POST',

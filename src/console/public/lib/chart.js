@@ -8,9 +8,11 @@ const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
  * A chart of values over time. While the pointer is over any chart, every chart shows its values at that time;
- * otherwise, it shows the latest values. A table below the chart shows all numbers. The entries of `series` have the form `{ label, color, dash?, value(point) }`.
- * `color` is the name of a custom property in the style sheet. `format` writes the labels of the axis, and `textFor` the
- * values. `logarithmic` is for values of different magnitudes.
+ * otherwise, it shows the latest values. A table below the chart shows all numbers.
+ *
+ * The entries of `series` have the form `{ label, color, dash?, value(point) }`, in which `color` is the name of a
+ * custom property in the style sheet. `format` formats the labels of the axis, and `textFor` formats the values.
+ * `logarithmic` is for values that differ by orders of magnitude.
  */
 export function Chart({ title, points, from, to, series, summary, format, textFor = format, logarithmic = false }) {
   const place = useRef(/** @type {any} */ (null));

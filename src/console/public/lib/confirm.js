@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports only later that the dialog was closed. By then, another dialog may already be open.
+  // The browser reports the closing of a dialog with a delay, and by then another dialog may already be open.
   const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>

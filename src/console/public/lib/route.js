@@ -26,7 +26,7 @@ export function useRoute() {
 }
 
 /**
- * Changes some values of the query in the URL. The other values are read from the URL, because a component that has not
+ * Changes some of the query values in the URL. The other values are read from the URL, because a component that has not
  * been rendered since the last change would restore old ones.
  */
 export function changeQuery(words, change) {

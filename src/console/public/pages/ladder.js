@@ -141,10 +141,10 @@ export function LadderPage({ query, status, shownError, announce }) {
   `;
 }
 
-// Without a choice, the details show the checks that an operator may want to change.
+// If neither an operation nor a check is selected, the details show the checks that an operator may want to change.
 const isUrgent = ({ next, step }) => next.kind === 'demoted' || next.kind === 'ready' || step !== undefined;
 
-/** The sign of each next step, so that the matrix does not depend on colors. */
+/** The symbol for each next step, so that the matrix does not rely on colors alone. */
 const MARKS = { demoted: '▼', ready: '▲', 'not yet': '…', enforced: '✓', off: '–' };
 
 function titleOf(operation, check) {
@@ -152,7 +152,7 @@ function titleOf(operation, check) {
   return [check, operation].filter((part) => part !== '').join(' of ');
 }
 
-/** A level in the matrix. The link shows its numbers. */
+/** A level in the matrix, with a link to the details. */
 function Cell({ row }) {
   const { operation, check, effective, next } = row;
   return html`<a class="cell" href=${hrefOf(['ladder'], { operation, check })} title=${next.text}

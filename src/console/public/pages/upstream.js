@@ -113,7 +113,7 @@ export function UpstreamPage({ shownError }) {
   `;
 }
 
-/** The causes of failures in words. The keys are error types of RFC 9209. */
+/** Descriptions of the causes of failures, by error type (RFC 9209). */
 const CAUSES = {
   dns_timeout: 'the name server did not respond',
   dns_error: 'the host name does not exist',

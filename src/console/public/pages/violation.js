@@ -188,7 +188,7 @@ function Accept({ data, onDone, onClose }) {
       setBusy(false);
     }
   };
-  // The form initially contains the current values, because an empty date would remove the expiry.
+  // The form initially contains the current values, because submitting an empty date would remove the expiry.
   const known = data.accepted ?? {};
   const field = (name, label, input) => {
     const wrong = problem?.field === name;

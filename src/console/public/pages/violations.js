@@ -16,7 +16,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The orders that the form offers. The table's header offers the others. */
+/** The sort orders that the form offers. The table's header offers the others. */
 const ORDERS = [
   ['impact', 'impact'],
   ['count', 'most frequent'],

@@ -1,4 +1,4 @@
-/** Quotes a text so that a POSIX shell reads it as one word. */
+/** Quotes text so that a POSIX shell reads it as one word. */
 export function shellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -30,7 +30,7 @@ export function targetOf(operation, values) {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Returns a request as a JavaScript module. A string in JSON is also a string in JavaScript. */
+/** Returns a request as a JavaScript module. JSON strings are also valid JavaScript strings. */
 function fetchCode({ origin, method, target, user, headers = {}, body }) {
   const fields = Object.entries(headers).map(
     ([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
@@ -47,7 +47,7 @@ function fetchCode({ origin, method, target, user, headers = {}, body }) {
   ].join('\n');
 }
 
-/** Returns a request as a Python program. A string in JSON is also a string in Python. */
+/** Returns a request as a Python program. JSON strings are also valid Python strings. */
 function pythonCode({ origin, method, target, user, headers = {}, body }) {
   const fields = Object.entries(headers).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
   return [
@@ -65,5 +65,5 @@ function pythonCode({ origin, method, target, user, headers = {}, body }) {
   ].join('\n');
 }
 
-/** The languages in which the page shows a request, with the function that writes it. */
+/** The languages in which the page shows a request, each with the function that generates the code. */
 export const CODE = { curl: curlLine, fetch: fetchCode, Python: pythonCode };

@@ -98,7 +98,7 @@ function App() {
 
 const RETRY_MS = 3000;
 
-/** Reads the contract. It retries while the gateway is unreachable, and stops if access is denied. */
+/** Reads the contract. Retries while the gateway is unreachable, and stops if access is denied. */
 function readWithRetry(onRead, onError) {
   let timer;
   const read = async () => {

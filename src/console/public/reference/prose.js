@@ -1,11 +1,11 @@
 import { html } from '../lib/html.js';
 
-/** A text in which words between backticks are formatted as code. */
+/** Text in which words between backticks are formatted as code. */
 export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** A text with several paragraphs, in which words between backticks are formatted as code. */
+/** Text that may have several paragraphs, and in which words between backticks are formatted as code. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)
