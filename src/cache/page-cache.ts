@@ -34,8 +34,8 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. It stays undefined until a client accepts gzip, or for good if compression does not make
-   * the body smaller.
+   * The gzip form of the body. It is undefined until a client accepts gzip, and remains undefined if compression does
+   * not make the body smaller.
    */
   readonly gzip?: Buffer;
   /** The order of the fill that stored the entry. */

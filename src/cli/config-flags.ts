@@ -55,7 +55,7 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration. Flags on the command line take precedence. `more` maps additional flags of the command to
+ * Loads the configuration. Flags on the command line take precedence. `more` maps the command's additional flags to
  * configuration keys. Throws a StartFault with all configuration errors, including errors in the contract and the roles
  * file.
  */

@@ -84,7 +84,7 @@ function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainO
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// The errors are sorted by source. Errors in a file are sorted by line.
+// The errors are sorted by source, and errors in a file by line.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 

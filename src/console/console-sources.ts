@@ -56,7 +56,7 @@ export interface ConsoleSources {
    */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
-  /** Returns the last failure of the upstream and the last changes of the circuit. */
+  /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;

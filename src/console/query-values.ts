@@ -1,6 +1,6 @@
 /**
- * Returns a query value, truncated to `maxLength`. If the name is repeated, the first value is returned. If it is
- * absent, an empty string is returned.
+ * Returns a query value, truncated to `maxLength`. If the name is repeated, returns the first value. If it is absent,
+ * returns an empty string.
  */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
   const value = query[name];
@@ -8,7 +8,7 @@ export function queryText(query: Readonly<Record<string, unknown>>, name: string
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** Returns an integer from the query, limited to the bounds. If there is no integer, `fallback` is returned. */
+/** Returns an integer from the query, limited to the bounds, or `fallback` if there is none. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

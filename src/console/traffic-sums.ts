@@ -36,7 +36,7 @@ export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[]
   };
 }
 
-/** Sums a row of a table of counts over the steps. If no row is given, all rows are summed. */
+/** Sums one row of a table of counts over the steps, or all rows if no row is given. */
 export function sumRow(
   steps: readonly TrafficStep[],
   part: keyof TrafficStep['counts'],

@@ -25,7 +25,7 @@ interface TrafficView {
 /** The maximum number of points. More could not be told apart on a screen. */
 const MAX_POINTS = 90;
 
-/** Returns the data for the tables and charts, covering the last minutes. */
+/** Returns the data for the tables and charts over the requested number of minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   request: { readonly minutes: number; readonly operation: string },

@@ -30,7 +30,7 @@ interface UpstreamView extends UpstreamState, GateHistory {
 
 type Sources = Pick<ConsoleSources, 'traffic' | 'upstream' | 'upstreamHistory' | 'settings' | 'startedAt'>;
 
-/** Returns the current state of the upstream and the statistics of the last minutes. */
+/** Returns the current state of the upstream and its statistics for the requested number of minutes. */
 export function upstreamView(sources: Sources, minutes: number): UpstreamView {
   const { url, circuit, concurrency, queue } = sources.settings.upstream;
   const { steps, buckets, operations, failureKinds, since, until } = sources.traffic.window(minutes * 60);

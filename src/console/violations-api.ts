@@ -186,7 +186,7 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
 
 /**
  * Combines the ledger's entries with the traffic and the baseline. If a release is given, counts and shares cover only
- * that release, as its report does.
+ * that release, just like the release's report.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,

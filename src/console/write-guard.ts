@@ -19,7 +19,7 @@ export function createWriteGuard(writable: boolean): RequestHandler {
   };
 }
 
-// The admin listener's guard has already checked that the Origin header, if there is one, names the console.
+// The admin listener's guard has already checked that the Origin header, if present, names the console.
 function isOwn({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

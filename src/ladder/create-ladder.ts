@@ -30,7 +30,7 @@ export interface Ladder {
   state(): LadderState;
   /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
-  /** Undoes the step of a check. Returns false if there is no step or if the step differs from `meant`. */
+  /** Undoes the step of an operation's check. Returns false if there is no step or if the step differs from `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
   /** Evaluates a finished request. This can demote the `responses` check of its operation immediately. */
   record(trace: Trace): void;

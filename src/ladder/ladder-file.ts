@@ -28,7 +28,7 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, there is no file to read. The missing folder is reported when the state is written.
+    // If the folder is missing, there is no file to read, and the problem is reported when the state is written.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }

@@ -6,7 +6,7 @@ export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
   readonly checks: readonly CheckName[];
-  /** The minimum number of results of the check in the window. */
+  /** The minimum number of results that the check must have in the window. */
   readonly minAnswers: number;
   /** The length of the window in hours. The check must not have reported anything in the window. */
   readonly windowHours: number;

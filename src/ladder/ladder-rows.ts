@@ -4,7 +4,7 @@ import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 
-/** One row of the table: a check of an operation, its level, its results and the recommended next step. */
+/** One row of the table: an operation's check with its level, its results and the recommended next step. */
 export interface LadderRow {
   readonly operation: string;
   readonly check: (typeof LADDER_CHECKS)[number];
@@ -129,7 +129,7 @@ export function countsOf(
 }
 
 /**
- * Counts responses as passed if they can only have accepted violations. An acceptance lets only responses pass, so the
+ * Counts responses as passed if they can only have accepted violations. Acceptance applies only to responses, so the
  * other checks do not depend on the baseline.
  */
 function withAcceptance(

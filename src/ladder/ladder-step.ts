@@ -35,7 +35,7 @@ export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permis
 /** The checks that may be promoted automatically. Only a person may decide to enforce authentication. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** Returns the step of a check of an operation. */
+/** Returns the step of an operation's check, or undefined if there is none. */
 export function stepOf(steps: readonly LadderStep[], operation: string, check: CheckName): LadderStep | undefined {
   return steps.find((step) => step.operation === operation && step.check === check);
 }

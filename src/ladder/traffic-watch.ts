@@ -89,9 +89,9 @@ interface CheckedResponse {
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns what enforcing `responses` did to a finished request. Returns undefined if the response was not checked at
- * the `enforce` level or if the upstream failed, meaning that it did not respond, or that it sent an error status, an
- * HTML page, invalid JSON, or an error in a successful response.
+ * Returns the effect of enforcing `responses` on a finished request. Returns undefined if the response was not checked
+ * at the `enforce` level or if the upstream failed, meaning that it did not respond, or that it sent an error status,
+ * an HTML page, invalid JSON, or an error in a successful response.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;

@@ -18,9 +18,9 @@ export interface BaselineFile {
   expired(now: number): readonly AcceptedViolation[];
   /** Returns whether an unexpired entry accepts this fingerprint. `now` is in epoch milliseconds. */
   isAccepted(fingerprint: string, now: number): boolean;
-  /** Adds an entry to the file or updates the existing entry. It takes effect immediately. */
+  /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
-  /** Removes an entry from the file. Returns false if there is no such entry. It takes effect immediately. */
+  /** Removes an entry from the file, which takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
 }
 

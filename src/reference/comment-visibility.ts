@@ -83,7 +83,7 @@ export function decideVisibility(
 const REPLIES = `WITH RECURSIVE below (id) AS (
   SELECT ?1 UNION ALL SELECT c.id FROM nodes c JOIN below ON c.parent_id = below.id) SELECT id FROM below`;
 
-/** Stores the visibility of a comment and of the replies that inherit it. Returns the comment. */
+/** Sets the visibility of a comment and of the replies that inherit it, and returns the comment. */
 export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility): NodeRow {
   const before = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
   const inherits = decided.visibility !== null || before?.visibility !== null;

@@ -13,8 +13,8 @@ import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, ti
 import { type Finding, findingsOf, isFailure, isNew, type Report } from './report.ts';
 
 /**
- * Renders a report as JUnit XML. New violations are failures. Accepted violations are skipped with their reason, and
- * advisories are skipped with their details.
+ * Renders a report as JUnit XML. New violations are failed test cases. Accepted violations and advisories are skipped,
+ * with the reason for the acceptance or the details of the advisory.
  */
 export const renderJunit: RenderReport = (report) => {
   const suites = [...failingSuites(report), ...passingSuites(report)];

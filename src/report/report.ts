@@ -27,7 +27,7 @@ export interface Finding {
   readonly baselineState: BaselineState;
   /** Its entry in the baseline; undefined for new violations. */
   readonly accepted: AcceptedViolation | undefined;
-  /** The number of requests to its operation in the scope of the report. */
+  /** The number of requests to its operation that the report covers. */
   readonly requests: number;
   /** Occurrences per request, 0 to 1; undefined if the traffic is unknown. */
   readonly share: number | undefined;
@@ -63,9 +63,9 @@ export interface Report {
   readonly groups: readonly FindingGroup[];
   /** The findings in which the shadow contract differs from the live contract. They never fail a report. */
   readonly candidates: readonly Finding[];
-  /** The expired entries of the baseline. */
+  /** The expired baseline entries. */
   readonly expired: readonly AcceptedViolation[];
-  /** The entries of the baseline without a violation in the ledger; empty if the scope is limited. */
+  /** The baseline entries whose violations are not in the ledger; empty if the scope is limited. */
   readonly noLongerSeen: readonly AcceptedViolation[];
 }
 
@@ -88,7 +88,9 @@ interface ReportInput {
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
 }
 
-/** Creates a report from a snapshot and the baseline: the state of each violation and its share of the traffic. */
+/**
+ * Creates a report from a snapshot and the baseline. It shows the state of each violation and its share of the traffic.
+ */
 export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
   const { takenAt, dropped } = snapshot;
   const traffic = snapshot.traffic.filter(
@@ -133,7 +135,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   };
 }
 
-/** Returns true after the last day of an acceptance, in UTC. */
+/** Returns true if the last day of an acceptance, in UTC, has passed. */
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
   const endsAt = endOfDay(expires);

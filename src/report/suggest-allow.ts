@@ -26,7 +26,7 @@ export function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEn
   return METHODS.has(allowed) && BELOW_BASE.test(path) ? { method: allowed, path } : undefined;
 }
 
-/** Formats an entry of `undocumented.allow` as one line of YAML. */
+/** Formats an `undocumented.allow` entry as one line of YAML. */
 export const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /**

@@ -70,14 +70,14 @@ interface HistogramFamily {
 }
 
 /**
- * Upper bounds of request durations in seconds. A cache hit takes less than the first bound, and a request that reaches
- * the upstream's total deadline can take longer than the last.
+ * Upper bounds for request durations in seconds. A cache hit takes less than the first bound, and a request that
+ * reaches the upstream's total deadline can take longer than the last one.
  */
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Upper bounds of upstream durations in seconds. The first bound is higher, because no exchange is as fast as a cache
- * hit.
+ * Upper bounds for upstream durations in seconds. The first bound is higher than for requests, because no exchange is
+ * as fast as a cache hit.
  */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 

@@ -41,14 +41,17 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
 /** The ids in a response, by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
-/** The path parameter for the elements of a list of ids, by the name of the list. */
+/** The path parameter that accepts the ids in a list, by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
   answers: 'answerId',
   containerIds: 'spaceId',
 };
 
-/** The path parameter for the ids of objects without a `type`, by the name of their field. */
+/**
+ * The path parameter that accepts the id of an object without a `type`, by the name of the field that contains the
+ * object.
+ */
 const OBJECTS: Readonly<Record<string, string>> = {
   author: 'userId',
   parentAuthor: 'userId',

@@ -32,7 +32,7 @@ interface LearnWalkOptions {
   readonly probePageSize: boolean;
   readonly onProgress: (progress: {
     readonly sent: number;
-    /** The number of queued requests of the walk over the contract; undefined after it. */
+    /** The number of requests still queued for the walk over the contract; undefined once that walk has ended. */
     readonly left?: number | undefined;
     readonly operation: string;
   }) => void;

@@ -140,7 +140,9 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/** Sets the title when the page changes and moves the focus to the content, like a browser that loads a new page. */
+/**
+ * Sets the title when the page changes and moves the focus to the content, as a browser does when it loads a new page.
+ */
 function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {

@@ -5,8 +5,8 @@ import { convertFileErrors } from './ledger-file-error.ts';
 
 /**
  * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
- * is empty. The file must exist before SQLite opens it, because SQLite would create it with permissions that let all
- * users read it. SQLite's companion files inherit the permissions of the ledger file.
+ * is empty. The file must exist before SQLite opens it, because otherwise SQLite would create it with permissions that
+ * let all users read it. SQLite's companion files inherit the permissions of the ledger file.
  */
 export function beginFile(path: string): boolean {
   return convertFileErrors(path, () => {

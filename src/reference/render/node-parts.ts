@@ -14,7 +14,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Returns a stored body as HTML; bodies are stored as HTML or as plain text. */
+/** Returns a stored body as HTML. The stored form is either HTML or plain text. */
 export function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }

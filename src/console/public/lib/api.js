@@ -1,4 +1,7 @@
-/** How long a request may take. `try` waits for the upstream. `status` is short, so that a hung gateway is noticed. */
+/**
+ * How long a request may take. `try` waits for the upstream, so it is long. `status` is short, so that a hung gateway
+ * is noticed.
+ */
 const TIMEOUTS_MS = { status: 5000, try: 65_000, other: 15_000 };
 
 /** A failed request for console data. `status` is 0 if there was no response. */

@@ -74,8 +74,8 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
 }
 
 /**
- * Returns the rows to show, and the event handlers that notice the pointer and the focus. `isHeld` is true if the rows to
- * show are not the fresh ones or are in a different order.
+ * Returns the rows to show, and the event handlers that notice the pointer and the focus. `isHeld` is true if the fresh
+ * rows are different or in a different order.
  */
 function useSteadyRows(fresh, keyOf, steady) {
   const [inside, setInside] = useState({ pointer: false, focus: false });

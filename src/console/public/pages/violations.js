@@ -16,7 +16,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The sort orders that the form offers. The table's header offers the others. */
+/** The sort orders that the form offers. The other orders are available in the table's header. */
 const ORDERS = [
   ['impact', 'impact'],
   ['count', 'most frequent'],
