@@ -236,8 +236,8 @@ export function planOperation(settings: Settings, operation: Operation): Planned
 }
 
 /**
- * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Maps
- * each operation id to the configuration key that disables it.
+ * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). The
+ * result maps each operation id to the configuration key that disables it.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

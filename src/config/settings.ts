@@ -26,7 +26,7 @@ export interface OperationSettings {
 /** The kind of source that a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** The place of a configuration error: a line of the file, a variable or a flag. */
+/** The location of a configuration error: a line of the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
 /** The complete configuration. It is valid and contains all defaults. */

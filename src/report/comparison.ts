@@ -95,7 +95,7 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
 /** The changes in the order in which a comparison lists them. */
 export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 
-/** The text of a comparison without violations. */
+/** The message for a comparison without violations. */
 export const NO_DIFFERENCE = 'There are no violations on either side.';
 
 /** Describes the two sides and their traffic in one line. */

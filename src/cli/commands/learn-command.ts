@@ -75,8 +75,8 @@ export const learnCommand: Command = {
 };
 
 /**
- * Rejects an output file that is also an applied overlay. That overlay's additions are not proposed again, so
- * overwriting the file would lose them.
+ * Rejects an output file that is also an applied overlay. The additions in an applied overlay are not proposed again,
+ * so overwriting the file would lose them.
  */
 function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
   const output = outputFile(line);

@@ -7,7 +7,7 @@ import { type CommandLine, type Flag, UsageError } from '../command.ts';
 
 const FORMATS = ['text', 'json'];
 
-/** The flag of the commands that can write JSON. `docs/cli.schema.json` describes the documents. */
+/** The flag for commands that can write JSON. `docs/cli.schema.json` describes the documents. */
 export const FORMAT_FLAG: Flag = {
   name: 'format',
   value: 'FORMAT',

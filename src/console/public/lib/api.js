@@ -1,6 +1,6 @@
 /**
- * How long a request may take. `try` waits for the upstream, so it is long. `status` is short, so that a hung gateway
- * is noticed.
+ * How long a request may take. `try` is long because it waits for the upstream, and `status` is short so that a hung
+ * gateway is noticed.
  */
 const TIMEOUTS_MS = { status: 5000, try: 65_000, other: 15_000 };
 
