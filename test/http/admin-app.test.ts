@@ -36,10 +36,10 @@ describe('the admin side', () => {
     const refused = await signOut(basic('operator', 'secret'));
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Basic ')]);
     expect((await signOut(basic('signed-out', 'signed-out'))).status).toBe(204);
-    // The invalid credential gives access to nothing.
+    // The invalid credential grants no access.
     const headers = { Authorization: basic('signed-out', 'signed-out') };
     expect((await call('/console/', { headers })).status).toBe(401);
-    // Pages of other sites cannot sign out an operator.
+    // A page on another site must not be able to sign the operator out.
     expect((await signOut(basic('signed-out', 'x'), { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
   });
 

@@ -9,7 +9,10 @@ interface Verdict {
   body?: unknown;
 }
 
-/** Creates a guard. The returned function returns the status of each refused request, or `in` for an accepted one. */
+/**
+ * Creates a guard. Returns a function that passes a request to it and returns its verdict, whose status is `in` if the
+ * guard admits the request.
+ */
 function guardOf(options: AdminGuardOptions) {
   const guard = createAdminGuard(options);
   return (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Verdict => {
@@ -57,7 +60,7 @@ describe('the guard of the admin side', () => {
     },
   );
 
-  // A page of another site can make its own host name resolve to 127.0.0.1.
+  // A page on another site can make its own host name resolve to 127.0.0.1 (DNS rebinding).
   it.each(['evil.example:8081', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil127.0.0.1', ''])(
     'denies access under another name: %s',
     (host) => {
@@ -162,7 +165,8 @@ describe('the guard of the admin side', () => {
     expect(guarded({ loopback: true, token: 'secret' }, { host: 'localhost' }).status).toBe(401);
   });
 
-  // A browser sends the operator's cookies and credentials, but also the origin of the requesting page.
+  // When a page on another site sends a request, the browser adds the operator's cookies and credentials, but also the
+  // page's origin.
   it.each(['http://evil.example', 'null', 'http://127.0.0.1:9', 'https://evil.example/127.0.0.1:8081'])(
     'denies access to pages of other sites: %s',
     (origin) => {

@@ -15,7 +15,7 @@ describe('arrivals', () => {
     clock: () => 5_000,
   };
 
-  /** Creates a request as Node provides it, with this target and these headers (alternating names and values). */
+  /** Creates a request like those from Node, with the given target and headers (names and values alternate). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const request = new IncomingMessage(new Socket());
     // Node's parser calls this method, which its types do not declare.
@@ -32,7 +32,7 @@ describe('arrivals', () => {
   const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
     arrivalOf(url, [], { publicBasePath, maxTargetBytes });
 
-  /** Returns the code with which a request is refused. */
+  /** Returns the error code if the call is refused, and undefined otherwise. */
   function refused(act: () => unknown): string | undefined {
     try {
       act();
@@ -112,7 +112,7 @@ describe('arrivals', () => {
         expect(refused(() => read(url)[part])).toBe('unsafe_path');
     });
 
-    // Refused requests must also be logged and counted under their own id, and the response must contain it.
+    // A refused request must also be logged and counted under its own id, which the response must contain.
     it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({
@@ -132,8 +132,8 @@ describe('arrivals', () => {
     });
 
     // The attack: a client sends a second id, trace or condition, hoping that one part of the gateway reads the first
-    // one while another part reads the second. Repeated headers are joined into one text (RFC 9110, section 5.3), which
-    // cannot be used as an id or a trace.
+    // one while another part reads the second. Repeated headers are joined into a single value (RFC 9110, section 5.3),
+    // which is not a valid id or trace.
     it('joins repeated headers', () => {
       const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const repeated = ['If-None-Match', '"a"', 'if-none-match', '"b"', 'X-Request-Id', 'one', 'X-Request-ID', 'two'];
@@ -160,7 +160,10 @@ describe('arrivals', () => {
     });
   });
 
-  /** Returns an arrival on a real connection, read with these trusted proxies. */
+  /**
+   * Sends a request over a real connection. Returns the client's address and protocol as read with these trusted
+   * proxies.
+   */
   async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
     const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
     const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
@@ -185,7 +188,7 @@ describe('arrivals', () => {
       expect(await arrivedWith(['loopback'], {})).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // The attack: a client sends its own X-Forwarded-For header, and the proxy appends the true address.
+    // The attack: a client sends its own X-Forwarded-For header, to which the proxy appends the client's real address.
     it('is the nearest address that is not a trusted proxy', async () => {
       const headers = { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto': 'https, http' };
       expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
@@ -197,8 +200,8 @@ describe('arrivals', () => {
       expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // After the client has disconnected, a write can continue and a stored page can be refreshed. The upstream still
-    // gets the client's address.
+    // A write, or the refresh of a stored page, can continue after the client has disconnected. The upstream must still
+    // be sent the client's address.
     it('remains the same after the connection is closed', async () => {
       for (const [trustedProxies, address] of [
         [[], '127.0.0.1'],

@@ -32,7 +32,7 @@ async function listening(listener: RequestListener = (request, response) => resp
   return { ...(await serve(server)), codes, seen, connections };
 }
 
-/** Starts a listener for which the test writes the responses. */
+/** Starts a listener that leaves the responses to the test. */
 async function owing() {
   const responses: ServerResponse[] = [];
   return { ...(await listening((_request, response) => responses.push(response))), responses };
@@ -99,10 +99,9 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one malformed pipelined message made the gateway drop the connection immediately, together with the
+ * The attack: one malformed pipelined message made the gateway drop the connection immediately, along with the
  * responses to the valid requests before it. A client that shares a connection to the gateway with other clients, for
- * example behind a balancer, could destroy their responses by sending one invalid byte. Even responses to writes were
- * lost.
+ * example behind a balancer, could destroy their responses, even those to writes, by sending one invalid byte.
  */
 describe('a malformed message after valid ones', () => {
   const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
@@ -166,7 +165,8 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can hide further requests that some servers would read. The gateway must not execute them.
+  // The refused message can hide further requests that some servers would read. The gateway must not execute any of
+  // them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
     await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;
@@ -179,7 +179,7 @@ describe('incoming bytes', () => {
   const COUNTED = 'POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\r\n\r\nx';
   const text = `${get('/0')}${CHUNKED}${COUNTED}\r\n${get('/3')}${get('/4', 'Connection: close')}`;
 
-  // Messages are distinguished regardless of how the network splits them.
+  // Where one message ends and the next begins must not depend on how the network splits the bytes.
   it.each([1, 2, 3, 5, 7, 16, 64, 1000])('have the same meaning in pieces of %i bytes', async (size) => {
     const { port, server, seen, codes } = await listening((request, response) => {
       const parts: Buffer[] = [];

@@ -34,7 +34,7 @@ async function listening(options: Partial<ListenerOptions> = {}) {
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Sends a request on a persistent connection. */
+/** Sends a request over a persistent connection. */
 function kept(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', agent }, (answer) => {

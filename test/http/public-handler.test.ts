@@ -49,7 +49,7 @@ describe('createPublicHandler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** Returns the parts of an arrival that are read only when they are first used. */
+  /** Reads members of an arrival, most of which are computed when they are first read. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
@@ -62,8 +62,8 @@ describe('createPublicHandler', () => {
   }
 
   /**
-   * Starts the public side of a gateway. Also returns the traces that it records and the number of times that
-   * parameters were decoded.
+   * Starts the public side of a gateway. Also returns the traces that it records and the queries whose parameters it
+   * decoded.
    */
   async function published({ arrival, services, ...parts }: Parts = {}) {
     const recorded: Trace[] = [];
@@ -104,10 +104,7 @@ describe('createPublicHandler', () => {
     return { ...made, recorded, decoded, port, call };
   }
 
-  /**
-   * Creates the public side with a plan that returns the handler's reply, and the list of exchanges that the plan
-   * received.
-   */
+  /** Starts the public side with a plan that calls the handler. Also returns the exchanges that the plan received. */
   async function handled(handle: Handler, parts: Parts = {}, planned: PlannedParts = { cache: kept() }) {
     const exchanges: Exchange[] = [];
     const counting: Handler = (exchange) => {
@@ -491,7 +488,10 @@ describe('traces at the edge', () => {
     readonly socket?: { readonly writableLength: number } | null;
   }
 
-  /** Creates a request that one of the two observers records. */
+  /**
+   * Passes a fake response to one of the two recording functions. Returns the recorded traces and a function that
+   * closes the response.
+   */
   function recording(
     see: typeof recordAtClose,
     response: FakeResponse,
@@ -577,7 +577,7 @@ describe('traces at the edge', () => {
 describe("a client's abort signal", () => {
   const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-  /** Serves one request. Returns its response object before a reply is sent. */
+  /** Starts a server. Returns the response object of its first request, to which nothing has been written yet. */
   async function asked(): Promise<{ port: number; url: string; response: Promise<ServerResponse> }> {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     const { port, url } = await serve((_request, response) => resolve(response));
@@ -617,8 +617,8 @@ describe("a client's abort signal", () => {
 });
 
 describe('the recorder of traces', () => {
-  // The attack: a request makes a metric or the ledger throw. The error would be thrown while a response closes and
-  // would end the process.
+  // The attack: a request makes a metric or the ledger throw. Without a guard, the error would be thrown while the
+  // response closes and would crash the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

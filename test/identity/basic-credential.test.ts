@@ -29,7 +29,8 @@ describe('a Basic credential', () => {
   it.each([
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
-    // Each byte that is not valid UTF-8 would become the same character, making different names or passwords equal.
+    // Decoding would replace every invalid byte with the same character, so different names or passwords would become
+    // equal.
     ['a name that is not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
     ['a password that is not UTF-8', `Basic ${Buffer.from([0x6a, 0x3a, 0xff]).toString('base64')}`],
     ['another scheme', 'Bearer abc'],

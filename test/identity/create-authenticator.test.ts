@@ -75,7 +75,7 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // With Retry-After: 0, all clients would come back immediately, while the queue is still full.
+  // With Retry-After: 0, all clients would retry immediately, while the queue is still full.
   it.each([0, 0.2])(
     'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
     async (wait) => {
@@ -214,10 +214,7 @@ describe('authentication that is off', () => {
   });
 });
 
-/**
- * Returns the synchronous result for a caller: its authentication, the code of a refusal, or `asked` if the verifier is
- * needed.
- */
+/** Returns the caller's authentication, the code of a refusal, or `asked` if the result depends on the verifier. */
 function decidedAtOnce(
   askNow: ReturnType<typeof authenticating>['askNow'],
   header: string | undefined,
@@ -285,7 +282,8 @@ describe('a recently verified caller', () => {
     expect(decide(header)).toBe(outcome);
   });
 
-  // The attack: a credential that is almost equal to the verified one, in case the stored entry is compared loosely.
+  // The attack: a client sends a credential that is almost equal to the verified one, in case the comparison is too
+  // loose.
   it('is found only by a header with exactly the same name and password', async () => {
     const { decide, first } = await remembered();
     const right = basic('alice');
@@ -364,7 +362,8 @@ describe('the synchronous decision', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, determining the address takes time, and requests for stored pages do not need it.
+  // Behind a proxy, determining the client's address takes time, and a request for a stored page does not need the
+  // address.
   it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {

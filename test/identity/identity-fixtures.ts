@@ -5,7 +5,7 @@ import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/iden
 import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
 import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 
-/** The start time of the test clocks, which is never 0. */
+/** The time at which the test clocks start. It is deliberately not 0. */
 export const START = Date.UTC(2024, 4, 1);
 
 /** Returns the value of a Basic `Authorization` header. */
@@ -14,7 +14,7 @@ export const basic = (name: string, password: string = name) =>
 
 const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
 
-/** Creates a verifier that responds immediately, accepts passwords that equal the name, and counts its calls. */
+/** Creates a verifier that records its calls. By default, it accepts a password that equals the name. */
 export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier = {
@@ -28,7 +28,10 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
   return { verifier, asked };
 }
 
-/** Creates an authenticator with a verifier, and a function that calls it with only the relevant headers. */
+/**
+ * Creates an authenticator with the given verifier. `ask` and `askNow` pass it an `Authorization` header, with defaults
+ * for all other input.
+ */
 export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}, hash = createKeyedHash()) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({

@@ -31,7 +31,7 @@ function upstream(right: number | (() => number), wrong: number | (() => number)
   return { state, probed, verifier };
 }
 
-/** Creates a verifier that allows five milliseconds for each probe. */
+/** Creates a verifier whose probes time out after five milliseconds. */
 const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
   createUpstreamVerifier({
     options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },

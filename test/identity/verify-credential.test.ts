@@ -43,7 +43,8 @@ describe('verification', () => {
       expect(hashed).toEqual([basic('alice')]);
     });
 
-    // The attack: a proxy sends requests of several callers on one connection. No caller may be mistaken for another.
+    // The attack: a proxy sends requests from several callers over one connection. No caller may be mistaken for
+    // another.
     it('distinguishes the credentials on one connection, and forgets them there too', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask, authenticator } = authenticating(verifier);
@@ -146,7 +147,7 @@ describe('verification', () => {
       await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
     });
 
-    // The attack: a client with one IPv6 address can use the 2^64 addresses in its network and takes a new one for each
+    // The attack: a client can usually choose among the 2^64 addresses in its IPv6 network, and uses a new one for each
     // guess.
     it('counts all addresses of an IPv6 network as one', async () => {
       const { verifier, asked } = fakeVerifier();

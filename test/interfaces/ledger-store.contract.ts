@@ -115,7 +115,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect((await read(store)).entries[0]).not.toHaveProperty('history');
     });
 
-    // An earlier version recorded undocumented paths and parameters as `undocumented`.
+    // An earlier version gave undocumented paths and parameters the category `undocumented`.
     it('continues an entry of an earlier version, with the latest category', async () => {
       const store = storeWith();
       await store.write(batch({ entries: [entry({ category: 'undocumented' })] }));
@@ -149,7 +149,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    // This order prevents a client from inventing parameter names to push other violations out of the store.
+    // Because of this order, a client cannot push other violations out of the store by inventing parameter names.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>
@@ -210,7 +210,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
         ];
       };
       const [whole, undocumented] = ['a000000000000001', 'b'];
-      // The hour that contains the instant is included.
+      // The results include the whole hour in which the given instant falls.
       expect(await counts({ since: NOW + 1000 })).toEqual([
         [
           [whole, 2],

@@ -65,9 +65,9 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // Once the ledger has dropped violations, it is unknown which responses have only accepted ones.
+    // Once the ledger has dropped violations, there is no way to tell which responses contain only accepted ones.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });
-    // An acceptance does not let requests pass.
+    // Unlike responses, requests with accepted violations do not count as passed.
     const requests = {
       ...snapshotOf(['listIdeas', 'requests', { reported: 8 }]),
       entries: [entryWith({ ...known, operation: 'listIdeas', check: 'requests' })],

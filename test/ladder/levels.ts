@@ -2,16 +2,16 @@ import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.t
 import { type CheckCounts, type LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
 import { type CheckName, MODES } from '../../src/model/checks.ts';
 
-/** The instant of the test clocks. */
+/** The time that the test clocks show. */
 export const NOW = Date.UTC(2026, 4, 11, 12);
 
-/** Returns the configured and effective levels of an operation in the mode `staging`. */
+/** Returns the configured and effective levels of an operation in `staging` mode. */
 export function levelsOf(operation: string, more: Partial<OperationLevels> = {}): OperationLevels {
   const { checks } = MODES.staging;
   return { operation, configured: checks, effective: checks, explicit: [], ...more };
 }
 
-/** Returns a step of the ladder. */
+/** Returns a ladder step in which the given members replace the defaults. */
 export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   return {
     operation: 'listIdeas',
@@ -25,7 +25,7 @@ export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   };
 }
 
-/** Returns a snapshot of seven days with these check results. */
+/** Returns a seven-day snapshot with the given check results. */
 export function snapshotOf(
   ...traffic: readonly (readonly [operation: string, check: CheckName, counts: Partial<CheckCounts>])[]
 ): LedgerSnapshot {

@@ -15,10 +15,10 @@ import { toOverlay } from '../../src/learn/propose/to-overlay.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { document } from '../contract/sample.ts';
 
-/** The instant of the test clocks. */
+/** The time that the test clocks show. */
 export const NOW = Date.UTC(2026, 4, 4, 10, 30);
 
-/** The limits of proposals in most tests. */
+/** The proposal limits that most tests use. */
 export const LIMITS: Limits = { minResponses: 3, minConfidence: 0, writeAddresses: false };
 
 /** Creates a learner for the bundled contract. */
@@ -29,7 +29,9 @@ export function learner(walk = false): Learner {
 let requests = 0;
 let items = 0;
 
-/** Returns a sampled response of the question list with the given parts. Each response has its own request. */
+/**
+ * Returns a sampled response from the question list, with the given parts. Each response belongs to a separate request.
+ */
 export function response(json: unknown, given: Partial<SampledResponse> = {}): SampledResponse {
   return {
     operation: 'listQuestions',
@@ -47,8 +49,8 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 }
 
 /**
- * Returns a page of questions: one copy of the contract's example item per argument. The argument's members replace the
- * example's members. Each item has its own id, unless the argument contains one.
+ * Returns a page of questions with one copy of the contract's example item per argument. The argument's members replace
+ * those of the example. Each item gets its own id unless the argument contains one.
  */
 export function page(...given: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
@@ -64,7 +66,9 @@ export interface Learned {
   readonly overlay: string;
 }
 
-/** Converts a learner's observations to the text of a file and back, as the command does. Returns the result. */
+/**
+ * Writes a learner's observations to the text of a file and reads them back, as the command does. Returns the result.
+ */
 export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   const file = writeObservations(one.observations()) ?? '';
   const read = readObservations(file);
@@ -86,7 +90,7 @@ export function contractWith(overlay: string): Contract {
   }
 }
 
-/** Returns the violations of a page of questions, as `keyword at`. */
+/** Returns the violations in a page of questions, each as its keyword and place. */
 export function judge(contract: Contract, json: unknown): string[] {
   const operation = contract.operations.find(({ id }) => id === 'listQuestions');
   const match = contract.match('/services/v2/question.json');

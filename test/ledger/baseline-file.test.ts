@@ -90,7 +90,7 @@ accepted:
       const file = nextFile(TEXT);
       chmodSync(file, 0o640);
       const baseline = openBaselineFile(file, PLACE);
-      // A user adds an entry to the file while the gateway is running.
+      // Someone adds an entry to the file while the gateway is running.
       writeFileSync(file, `${TEXT}  - { fingerprint: d000000000000004, reason: by hand, owner: me }\n`);
       await baseline.accept(accepted(THREE, { expires: '2027-01-01', summary: 'id: is "text"' }));
       expect([baseline.isAccepted(THREE, NOW), baseline.isAccepted('d000000000000004', NOW)]).toEqual([true, true]);

@@ -41,13 +41,13 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
-    // Two headers are joined by a comma, and neither of them may count as the credential.
+    // Repeated headers are joined with a comma, and neither of their values may be used as the credential.
     ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
   ])('returns nothing for %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toBeUndefined();
   });
 
-  // The attack: a header on which a regular expression backtracks keeps the processor busy for seconds.
+  // The attack: a client sends a header on which a regular expression would backtrack for seconds.
   it('parses a header that is built to slow it down in linear time', () => {
     const started = performance.now();
     for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])

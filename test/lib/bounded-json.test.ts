@@ -8,7 +8,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
  * The attack: megabytes of brackets, commas or names take seconds to parse and overflow the stack of any code that
- * traverses the result. The parser finds the excess in the bytes, before it creates a value.
+ * traverses the result. Therefore, the parser checks the limits while it reads the bytes, before it creates any value.
  */
 describe('the limits of a JSON text', () => {
   it.each([
@@ -56,7 +56,8 @@ describe('a JSON text within its limits', () => {
   it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
-        // If no member is repeated, the bytes and the value have the same number of members.
+        // The generated texts contain no duplicate names, so the text and the parsed value have the same number of
+        // members.
         const value = JSON.parse(text) as unknown;
         expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });
       }),
@@ -80,7 +81,7 @@ describe('a JSON text within its limits', () => {
 });
 
 describe('a text of many escapes', () => {
-  // Four million escaped quotes in 8 MB occupied the parser for 70 ms.
+  // Four million escaped quotes in 8 MB kept the parser busy for 70 ms.
   it.each(['\\"', '\\n', '\\u0041'])('exceeds the values with more than 16 escapes %s for each of them', (escape) => {
     const limits = { depth: 4, values: 10 };
     expect(parseBounded(Buffer.from(`"${escape.repeat(160)}"`), limits).state).toBe('parsed');

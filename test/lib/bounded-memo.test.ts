@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { boundedMemo } from '../../src/lib/bounded-memo.ts';
 
-/** Creates a memo that counts the calls of its function. */
+/** Creates a memo that records the calls to its function. */
 function counted<Value>(max: number, compute: (key: number) => Value) {
   const calls: number[] = [];
   const remembered = boundedMemo(max, (key: number) => {
@@ -27,7 +27,7 @@ describe('boundedMemo', () => {
     expect(remembered('a', { suffix: '-1' })).toBe('a-1');
   });
 
-  // Requests determine many of the keys. Without a limit, the keys would fill the memory.
+  // Many of the keys come from requests, so without a limit they would fill the memory.
   it('remembers no more keys than its limit', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 0; key < 100; key += 1) remembered(key);

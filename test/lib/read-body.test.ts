@@ -51,7 +51,7 @@ describe('readBody', () => {
     expect(read.bytes.toString()).toBe('abc');
   });
 
-  // A client may disconnect before its body is read. The stream then has no further events.
+  // If a client disconnects before its body is read, the stream emits no further events.
   it.each([
     ['closes before its end', (source: PassThrough) => setImmediate(() => source.destroy())],
     ['was closed before', (source: PassThrough) => source.destroy()],
@@ -61,7 +61,7 @@ describe('readBody', () => {
     expect(await readBody(source, { bytes: LIMIT })).toMatchObject({ state: 'broken' });
   });
 
-  // Without this limit, the gateway would wait forever for a client that sends one byte and nothing more.
+  // Without this limit, the gateway would wait forever for a client that sends one byte and then nothing more.
   it('stops when the source pauses for too long, and leaves the source open', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const source = new PassThrough();

@@ -26,7 +26,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
-    // This tag is too old to be known, so it is refused although it never moved.
+    // A forgotten tag cannot be distinguished from one that never moved, so this tag is also reported as moved.
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.current;
     for (const tag of ['a', 'c']) generations.move([tag]);
-    // The tag b moved first and was forgotten. If a had been forgotten instead, there would be no conclusion.
+    // Tag b, which moved first, was forgotten. If a had been forgotten instead, z would be reported as moved.
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 

@@ -49,7 +49,7 @@ describe('the cause of a failed exchange', () => {
   });
 
   it('contains no code that is not a constant', () => {
-    // A code could come from a library and contain a part of a message.
+    // The code could come from a library and contain part of a message.
     expect(failed('reset', 'secret of alice@example.org')).toEqual({ cause: 'connection_terminated' });
   });
 });

@@ -7,8 +7,8 @@ import { toViolations } from '../../src/contract/explain/schema-violation.ts';
 import { contract, example, judge, operation } from '../contract/sample.ts';
 
 /*
- * The documentation promises that nothing of the category `undocumented` refuses a message. These tests run every rule
- * of the contract on mutated messages, so a new rule with the wrong category fails here.
+ * The documentation promises that a violation of the category `undocumented` never causes a refusal. These tests apply
+ * every rule of the contract to mutated messages, so a new rule with the wrong category fails here.
  */
 
 const QUERIES = ['', 'includeOnly=id', 'includeOnly=id,author.username', 'exclude=body', 'details=true', 'wrap=1'];

@@ -5,7 +5,9 @@ import { loadRoles } from '../../src/permissions/load-roles.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {
-  /** The access of each demo account to each operation: 1 allowed, 0 denied, o allowed on own nodes. */
+  /**
+   * Each demo account's access to each operation: 1 means allowed, 0 means denied, and o means allowed on own nodes.
+   */
   const TABLE = {
     //                 admin moderator alice bob guest
     upload: '10000',
@@ -167,9 +169,9 @@ describe('compilePermissions', () => {
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
-    // The attack: a credential cannot be verified, for example because it is too long. The decision must not be left to
-    // the upstream, because no request would then be refused and no private field removed, although permissions are
-    // enforced.
+    // The attack: a client sends a credential that cannot be verified, for example because it is too long. If the
+    // decision were left to the upstream, no request would be refused and no private field removed, although
+    // permissions are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

@@ -11,9 +11,7 @@ export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.y
 const permission = (name: string): Requirement => ({ permission: name });
 const page = [permission('View answers in the question page'), permission('View the question page')];
 
-/**
- * The requirements in the rows of the specification's table. `unwikify` and some others are additions from rules.md.
- */
+/** The requirements from the specification's table, with additions from docs/rules.md, such as `unwikify`. */
 export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   upload: { any: [{ flag: 'admin' }, { flag: 'superuser' }] },
   job: undefined,
@@ -32,7 +30,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   expertise: permission("View user's profile"),
 };
 
-/** The operations of the table with their requirements. */
+/** The operations from the table, with their requirements. */
 export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => ({ id, requires }));
 
 /** Returns permissions compiled from the bundled roles file. */
@@ -41,7 +39,7 @@ export function compiled(parts: Partial<PermissionsParts> = {}) {
   return compilePermissions({ roles, operations: OPERATIONS, unmapped: { kind: 'deny' }, verifier: 'file', ...parts });
 }
 
-/** Returns a principal of a kind. */
+/** Returns a principal of the given kind. */
 export function principal(kind: Principal['kind'], name?: string): Principal {
   return { kind, name, audience: `${kind}:${name ?? ''}`, authorization: undefined };
 }

@@ -184,8 +184,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // If a site's anonymous role has the permission for own nodes, a caller with any claimed name could otherwise edit
-    // every wiki.
+    // Otherwise, if a site's anonymous role had the permission for own nodes, a caller could edit every wiki by
+    // claiming any name.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
@@ -301,7 +301,7 @@ describe('a permission denial', () => {
     expect(denies(status, body)).toBe(expected);
   });
 
-  // The documented 403 of operation 3 is also the response to disabled attachments.
+  // Operation 3 also returns its documented 403 if attachments are disabled.
   it.each([
     [403, '{"error":"Disabled or no permission."}', false],
     [401, '{"errors":{"message":"Disabled<br>or no permission."}}', false],

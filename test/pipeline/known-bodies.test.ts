@@ -23,7 +23,8 @@ describe('known responses', () => {
   const body = (id: string) => id.padEnd(6000, 'x');
 
   /**
-   * Creates a memory that stores a response immediately, as it usually does only when a key occurs for the second time.
+   * Creates a memory that stores a response immediately. Normally, it stores a response only when its key occurs for
+   * the second time.
    */
   function createSeenAnswers(maxBytes?: number): KnownBodies {
     const known = createKnownBodies(maxBytes);

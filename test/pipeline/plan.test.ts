@@ -25,8 +25,8 @@ describe('a plan', () => {
     expect(planLine(plan)).toBe('GET  /services/v2/thing.json   a → b → last');
   });
 
-  // The attack: a request or a response makes a check throw. If everything is forwarded unchanged, the exchange must
-  // not fail.
+  // The attack: a request or response makes a check throw. If everything is forwarded unchanged, this must not make the
+  // exchange fail.
   describe('in which everything is forwarded unchanged', () => {
     const transparent = plannedWith({ transparent: true });
     const mistake = new RangeError('Maximum call stack size exceeded');

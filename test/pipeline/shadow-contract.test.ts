@@ -13,7 +13,9 @@ describe('the comparison with a shadow contract', () => {
   const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'page=x' };
   const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
 
-  /** Creates a comparison that runs when the test allows it. Its shadow contract accepts what the contract refuses. */
+  /**
+   * Creates a comparison that runs when the test calls `run`. Its shadow contract accepts what the contract refuses.
+   */
   function watchWith(more: Partial<ShadowContractParts> = {}) {
     const found: Trace[] = [];
     const work: (() => void)[] = [];

@@ -71,7 +71,7 @@ describe('targets', () => {
     return { targets, plan, plans, decoded, matched, remember, isKnown };
   }
 
-  /** Returns the text of a request for things with this query. */
+  /** Returns the text of a request for the list of things, with this query. */
   function things(query?: string, more: Partial<TargetText> = {}): TargetText {
     const target = query === undefined ? THINGS : `${THINGS}?${query}`;
     return { method: 'GET', rawTarget: target, target, path: THINGS, query, ...more };
@@ -267,8 +267,8 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: if violations are only reported, targets with many violations are remembered together with all
-    // messages. A limit that counts only the target texts would let them use twenty times the allowed memory.
+    // The attack: if violations are only reported, targets with many violations are remembered together with all their
+    // messages. If the limit counted only the texts of the targets, they could use twenty times the allowed memory.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],
@@ -321,7 +321,7 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: a query makes the decoder throw. In observe mode, the upstream gets the query unchanged.
+  // The attack: a query makes the decoder throw. In observe mode, the upstream must still receive the query unchanged.
   it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {

@@ -4,7 +4,7 @@ import { isFieldName, isHarmlessId, isWord, plainName } from '../../src/privacy/
 describe("a client's request id", () => {
   it.each([
     '3fa85f64-5717-4562-b3fc-2c963f66afa6',
-    // These are groups of four digits, as on a payment card.
+    // Part of this id consists of groups of four digits, like a payment card number.
     '76ce7207-4904-4698-9129-ed0c98d97fc6',
     '9F86D081884C7D659A2FEAA0C55AD015',
     '01J9ZC3QF5M2N8T7V4W6X1Y0AB',
@@ -57,7 +57,7 @@ describe('a name that may be repeated', () => {
   });
 });
 
-// People who may not read responses can read proposals.
+// Proposals can be read by people who may not read responses.
 const SECRETS = [
   'xkqzvbnmwtrplkjh',
   'aagzoggelbsmwgwagecxahip',

@@ -10,7 +10,7 @@ const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
 const SAMPLES = 20_000;
 
-/** Returns the number of random texts that are considered harmless. The texts are the same in each run. */
+/** Returns how many of the random texts are considered harmless. The texts are the same in each run. */
 function missed(alphabet: string, size: number): number {
   const random = createSeededRandom(size);
   const ofAlphabet = alphabet.split('');

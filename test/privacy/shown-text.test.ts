@@ -59,8 +59,8 @@ describe('text that may not be shown', () => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // A client that can send a long text must not be able to slow down its search, which would take a quarter of an hour
-  // here without the limit.
+  // A client must not be able to slow down the search by sending a long text. Without the limit, searching these texts
+  // would take a quarter of an hour.
   it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
   });
@@ -68,8 +68,8 @@ describe('text that may not be shown', () => {
 
 /*
  * The attack: a client or a drifting server sends a secret in place of a name, and the secret can be read in the
- * ledger, a report or a log. Two lists of prefixes once guarded different places and contained different prefixes, so
- * one place revealed what the other refused.
+ * ledger, a report or a log. There were once two lists of prefixes, each used in different places. They were not the
+ * same, so a key that was hidden in one place was visible in another.
  *
  * These texts are detected only by their prefix, because none of them is random.
  */

@@ -9,7 +9,7 @@ export interface Items<Item> extends ReadonlyArray<Item> {
 }
 
 /**
- * All fields that tests read from JSON bodies, in one type, because only the test knows the shape that it requested.
+ * All fields that tests read from JSON bodies. They are in one type, because only the test knows which shape to expect.
  */
 export interface LegacyBody {
   readonly actionDate: string;

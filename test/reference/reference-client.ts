@@ -16,7 +16,7 @@ export interface ReceivedResponse {
 
 /** The options of a call. */
 export interface Call {
-  /** The name in the Basic credential, which is also the default password. Null sends no credential. */
+  /** The name in the Basic credential, which is also used as the password by default. Null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;

@@ -170,7 +170,7 @@ describe('the detail of a violation', () => {
     expect(lines(entryWith(), [acceptedWith()])).toMatch(/It is accepted\. To withdraw/);
     expect(lines(entryWith(), [acceptedWith({ expires: '2026-05-03' })])).toContain('ended on 2026-05-03. To renew it');
     const outages = [entryWith({ check: 'upstream', category: 'protocol' }), entryWith({ status: 503 })];
-    // An entry in the baseline has no effect on a failure of the upstream.
+    // An entry in the baseline has no effect on an upstream failure.
     for (const entry of outages)
       for (const accepted of [[], [acceptedWith()]]) expect(lines(entry, accepted)).toContain('should be fixed');
     for (const text of [lines(entryWith(), [acceptedWith()]), ...outages.map((entry) => lines(entry))])

@@ -69,7 +69,7 @@ it('a comparison as SARIF shows the change of each result', () => {
     `absent ${print('f')}`,
     `unchanged ${print('e')}`,
   ]);
-  // The acceptance covers `b`, so `b` is after `d`, whose category is less serious.
+  // `b` is accepted, so it comes after `d`, even though the category of `d` is less serious.
   expect(results[1]?.suppressions).toHaveLength(1);
   expect(JSON.parse(rendered('sarif', nothing))).toMatchObject({ runs: [{ results: [] }] });
 });
@@ -86,7 +86,7 @@ it.each(['table', 'markdown', 'html', 'sarif', 'junit'])(
   '%s distinguishes a side without requests from a side without the violation',
   (format) => {
     const text = rendered(format);
-    // On the second side, listIdeas had no requests, but listQuestions had some.
+    // On the second side, there were requests for listQuestions but none for listIdeas.
     expect(text).toContain('5 % → not requested');
     expect(text).toContain('5 % → –');
   },

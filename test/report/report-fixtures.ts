@@ -10,7 +10,7 @@ export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
-/** Creates a ledger entry with the fields that a test overrides. */
+/** Creates a ledger entry in which the given fields replace the defaults. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '00000000000000a1',
@@ -68,7 +68,7 @@ export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<Led
   };
 }
 
-/** Creates an acceptance with the fields that a test overrides. */
+/** Creates an acceptance in which the given fields replace the defaults. */
 export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedViolation => ({
   fingerprint: '00000000000000a1',
   reason: 'known since 2019',
@@ -96,7 +96,7 @@ export function reportOf(
   });
 }
 
-/** The rendering options of the tests. */
+/** The rendering options that the tests use. */
 export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colors: false };
 
 /** A report with a hostile violation in each state. */

@@ -115,7 +115,7 @@ describe('the SARIF report', () => {
       expect(result.occurrenceCount).toBeGreaterThanOrEqual(1);
       for (const { physicalLocation } of result.locations) {
         expect(physicalLocation.region.startLine).toBeGreaterThanOrEqual(1);
-        // This is a relative reference, in which a first segment with a colon would be a scheme.
+        // The reference is relative. A colon in its first segment would turn that segment into a scheme.
         expect(physicalLocation.artifactLocation.uri).toMatch(/^(?!\/)(?:[\w.~!$&'()*+,;=@/-]|%[\dA-F]{2})+$/);
       }
     }

@@ -20,7 +20,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** The table of presets as the rules define it. */
+/** The table of presets from the rules. */
 const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | boolean>> = {
   observe: {
     authentication: 'report',
@@ -55,7 +55,8 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
 };
 
 /**
- * For each check, a call that the check would refuse. For `responses`, the upstream's response violates the contract.
+ * For each check, a call that the check refuses if it is enforced. For `responses`, the upstream's response violates
+ * the contract.
  */
 const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),
@@ -69,7 +70,7 @@ const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   undocumented: (gateway) => gateway.call('/services/v2/space.json'),
 };
 
-/** Returns the checks that refuse their call. */
+/** Returns the checks that refuse their calls. */
 async function refusing(gateway: TestGateway): Promise<CheckName[]> {
   const found: CheckName[] = [];
   for (const check of CHECK_NAMES) {

@@ -22,7 +22,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Calls an operation, which is given by its id. */
+/** Calls the operation with this id. */
 function use(gateway: TestGateway, id: string, user: string) {
   const { method, body } = operationOf(id);
   const headers = { 'Portico-Force': 'true' };
@@ -184,7 +184,7 @@ describe('rules 3: unwikify', () => {
     gateway = await startTestGateway({ upstream: fake });
   });
   let shown = 0;
-  /** Shows the gateway the author of node 118 through a valid response. */
+  /** Lets the gateway learn the author of node 118 from a valid response. */
   async function show(author: string): Promise<void> {
     const page = exampleOf('listQuestions');
     page.list[0].author['username'] = author;

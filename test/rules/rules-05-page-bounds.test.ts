@@ -27,7 +27,9 @@ beforeEach(async () => {
   fake.requests.length = 0;
 });
 
-/** Responds like an upstream in which every list reports its page count and is valid for every requested page. */
+/**
+ * Responds with the example, whichever page is requested. In a list, `counts` replaces the page count and total count.
+ */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   const body = answer.json;

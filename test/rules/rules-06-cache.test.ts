@@ -65,7 +65,9 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 
 const alike: FakeHandler = () => questionsTitled('for all');
 
-/** Returns the number of upstream requests that two equal requests cause if the upstream sends this response. */
+/**
+ * Sends the same request twice and returns the number of resulting upstream requests. Each of them gets this response.
+ */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);
   fake.handler = () => answer;

@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Returns the gateway's record of a response from an operation. */
+/** Calls the operation while the upstream responds with this body. Returns `Contract-Status` without the report id. */
 async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
   const operation = operationOf(id);
   fake.handler = () => ({ status: operation.success, json });

@@ -46,7 +46,7 @@ const naming = () =>
 
 const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
 
-/** Returns the requests that the upstream received, exactly as they were written. */
+/** Returns the method and target of each upstream request, exactly as the upstream received them. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
 
 describe('rules 11: requests that undocumented.allow names pass at the `enforce` level', () => {

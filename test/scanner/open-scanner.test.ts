@@ -9,7 +9,7 @@ import { propertyRuns } from '../builders/property-runs.ts';
 
 const FILE = 'resources/tested.schema.json';
 
-/** Compares the scanner with the parser and the validator for a schema. */
+/** Creates a comparison of the scanner with the parser and validator for a schema. */
 function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
   const own = typeof schema === 'object' ? schema : { allOf: [schema] };
   return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);
@@ -63,7 +63,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   numbers: [
     { schema: { type: 'integer', minimum: 0 }, valid: ['0', '-0', '9'], invalid: ['-1'] },
     { schema: { type: 'integer', maximum: 100 }, valid: ['100'], invalid: ['101', '18446744073709551615'] },
-    // The limits of 64-bit integers are rounded to doubles, both in the contract and in the body.
+    // Numbers near the limits of 64-bit integers are rounded to doubles, both in the contract and in the body.
     {
       schema: { type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 },
       valid: ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993'],
@@ -133,7 +133,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['{"longer than eight":1}'],
     },
   ],
-  // The comparison includes the unmet expectations.
+  // Unmet expectations are compared as well.
   expectations: [
     {
       schema: hoping,
@@ -152,7 +152,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['1'],
       closer: ['"\\u0061"'],
     },
-    // A required field is not expected a second time.
+    // Expecting a field that is required anyway has no effect.
     { schema: { ...pair, 'x-expected': ['a'] }, valid: ['{"a":1}'], invalid: ['{}'] },
   ],
   arrays: [
@@ -367,7 +367,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true)(nested(60))).toBe('both valid');
     expect(comparisonFor(true)(nested(61))).toBe('closer');
     expect(comparisonFor(true)(nested(65))).toBe('both invalid');
-    // The module's stack does not limit the nesting.
+    // The nesting is not limited by the size of the module's stack.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
     const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
@@ -387,7 +387,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true, [], limits)(list(90))).toBe('both valid');
     expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
     expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
-    // White space also counts as values.
+    // Long runs of white space count as additional values.
     const spaced = Buffer.from(`[${'1,'.repeat(60)}${' '.repeat(2900)}1]`);
     expect(comparisonFor(true, [], limits)(spaced)).toBe('both invalid');
     expect(comparisonFor(true, [], { ...limits, values: 200 })(spaced)).toBe('both valid');
@@ -431,7 +431,7 @@ describe('the scanner', () => {
       'x-expected': ['a'],
     };
     const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
-    // Each body differs from the first one in one respect that the reports show.
+    // Each body differs from the first one in a way that can be seen in the reported differences.
     const bodies = [
       '{"list":[{"a":1,"x":5}]}',
       '{"list":[{"a":1},{"a":1,"x":5}]}',
@@ -501,7 +501,7 @@ describe('the scanner', () => {
     expect(compareBody(body(40))).toBe('closer');
   });
 
-  // The search in a parsed body ends after 5000 undocumented members and does not find any later ones.
+  // The search in a parsed body stops after 5000 undocumented members, so it would miss any later ones.
   it('looks closer at more undocumented members than the search examines', () => {
     const compareBody = comparisonFor({ type: 'array', items: pair });
     const list = (count: number) => [...Array.from({ length: count }, () => ({ a: 1, x: 1, y: 1 })), { a: 1, z: 1 }];
@@ -530,9 +530,8 @@ describe('the scanner', () => {
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
-  // Only these bodies are searched for addresses of the legacy server, so an address that is missed would be forwarded.
-  // Bodies are stored after the tables, and later tables take the place of a body, whose sender could have prepared it
-  // for that.
+  // Bodies are stored after the tables, so tables that are compiled later overwrite the bytes of earlier bodies. The
+  // sender of a body could have prepared it for this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>
@@ -601,7 +600,7 @@ describe('the scanner', () => {
   it('never accepts a mutated body that the validator does not accept, and finds the same in the others', () => {
     const { wrong, valid, closer } = fuzzScanner({ count: propertyRuns(8_000), seed: 20_261_122 });
     expect(wrong.map(({ name, what, body }) => `${name} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
-    // These numbers show that the fuzzer compared enough results.
+    // These minimums ensure that the fuzzer compared enough bodies.
     expect(valid).toBeGreaterThan(1_200);
     expect(closer).toBeGreaterThan(160);
   }, 180_000);

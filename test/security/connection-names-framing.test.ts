@@ -12,11 +12,11 @@ import { connectRaw } from '../upstream/support/raw-client.ts';
 import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';
 
 /*
- * The attack: `Connection` lists the headers that end at the next hop, so a client sends `Connection: Content-Length`.
- * A proxy that obeys this header forwards the body without its length. The upstream then assumes that the request ends
- * with its head, and it treats the client's body as the next request on that connection. The gateway has never checked
- * this request. A stricter upstream loses the body and still reports success. Therefore, framing headers and `Host` are
- * never removed as connection headers, and every body is forwarded with a length or chunked.
+ * The attack: because `Connection` lists the headers that are meant only for the next hop, a client sends `Connection:
+ * Content-Length`. A proxy that obeys this header forwards the body without its length. The upstream then assumes that
+ * the request ends with its head, and it treats the client's body as the next request on that connection, which the
+ * gateway has never checked. A stricter upstream discards the body and still reports success. Therefore, framing
+ * headers and `Host` are never removed as connection headers, and every body is forwarded with a length or chunked.
  *
  * The upstream in this test is the lenient one: it reads a second request after the assumed end of the first.
  */
@@ -98,7 +98,7 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
 });
 
 describe('the upstream’s `Connection` header', () => {
-  // A client would misread a response that loses its coding or its length in this way.
+  // If a response lost its coding or length in this way, the client would misread it.
   it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],
@@ -112,7 +112,7 @@ describe('the upstream’s `Connection` header', () => {
 });
 
 describe('the framing of a proxied request', () => {
-  // A second guard: no header filter can remove the framing of a body.
+  // A second safeguard: no header filter can remove the framing of a body.
   it.each([
     ['content-length: 5', { 'content-length': '5' }, 'hello'],
     ['transfer-encoding: chunked', { 'transfer-encoding': 'chunked' }, '5\r\nhello\r\n'],

@@ -224,7 +224,7 @@ describe('guessing', () => {
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
   // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing queue
-  // and the probe slots, so callers from other addresses who logged in for the first time were refused with 429 or 503.
+  // and the probe slots, so callers logging in from other addresses for the first time were refused with 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');
@@ -234,7 +234,7 @@ describe('guessing', () => {
       listen: { trustedProxies: ['loopback'] },
       authentication: { hashing: { concurrency: 1, queue: 4 } },
     };
-    // The hashes have the default cost, so that the queue stays full for a while.
+    // The hashes have the default cost so that the queue stays full for a while.
     const roles = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
     const gateway = await startTestGateway({ upstream: fake, config, roles });
     const flood = Array.from({ length: 60 }, (_, index) =>
@@ -266,7 +266,8 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // The queue is full by now, and the address occupies all the places that it may have.
+    // Once this many requests have been refused, the queue is full, and the address occupies every place that it may
+    // have.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
     // None of the delayed probes has ended yet, not even because of a deadline.

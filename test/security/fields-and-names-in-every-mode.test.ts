@@ -9,9 +9,9 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
  * Two attacks. Header injection: a value from the client or the upstream contains a line break. If it is copied into a
- * message, it adds headers or a whole response that the attacker has chosen. Prototype pollution: a query, path or body
- * contains a name such as `__proto__` or `constructor`. If it is stored in an object, it can change all objects; if it
- * is looked up in an object, an inherited value is found.
+ * message, it adds headers or a whole response of the attacker's choice. Prototype pollution: a query, path or body
+ * contains a name such as `__proto__` or `constructor`. Storing a value under this name in an object can change all
+ * objects, and looking the name up in an object can find an inherited value.
  */
 
 let fake: FakeUpstream;

@@ -30,7 +30,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** The ways into the gateway: a plan that reads its body, a plan that streams it, and undocumented paths. */
+/** The ways into the gateway: plans that read the body, plans that stream it, and undocumented paths. */
 const WAYS = [
   ['a documented address', 'strict', UPLOAD],
   ['a documented address in observe mode', 'observe', UPLOAD],
@@ -48,12 +48,12 @@ const head = (target: string, ...fields: string[]) => [
   ...fields,
   '',
 ];
-/** Returns all bytes that are received on one connection until it is closed. */
+/** Sends lines over a new connection and returns everything that is received until the connection is closed. */
 const send = (mode: string, ...lines: string[]) => sendRaw(port(mode), lines.join('\r\n'));
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 const asked = () => fake.requests.map(({ method, path }) => `${method} ${path}`);
 
-/** Headers and a body that can be read in two ways. */
+/** Headers and a body that together can be read in two ways. */
 const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], body: string]>> = {
   'a length and a coding': [[`Content-Length: ${CHUNKED.length}`, 'Transfer-Encoding: chunked'], CHUNKED + HIDDEN],
   'a coding and a short length': [['Transfer-Encoding: chunked', 'Content-Length: 4'], CHUNKED + HIDDEN],
@@ -89,7 +89,7 @@ const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], bo
   ],
 };
 
-/** The framing is unambiguous, but its coding is not implemented (RFC 9112, section 6.1). */
+/** The messages whose framing is unambiguous but whose coding is not implemented (RFC 9112, section 6.1). */
 const UNKNOWN_CODINGS = new Set(['an unknown coding', 'a coding after chunked']);
 
 describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {

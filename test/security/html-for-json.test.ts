@@ -4,10 +4,9 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The attack: the upstream responds to a documented request with a body that is not JSON and that contains a user's
- * text: a title, a comment or a search term. If a browser opens a body without a type, or a body labeled as plain text,
- * it may guess that the body is a page. The user's text then runs as a script on the public host. The level of the
- * check `responses` determines whether this response is forwarded. If it is forwarded, a header forbids the browser to
- * guess.
+ * text: a title, a comment or a search term. If a body has no type, or is labeled as plain text, a browser that opens
+ * it may guess that it is a page. The user's text then runs as a script on the public host. The level of the
+ * `responses` check determines whether this response is forwarded. If it is, a header tells the browser not to guess.
  */
 
 const LIST = '/services/v2/question.json';

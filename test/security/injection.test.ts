@@ -26,7 +26,7 @@ beforeEach(() => {
 
 /*
  * The attack: a request value that is copied into a header of a response or an upstream request contains a line break.
- * It adds a header or a response that the attacker has chosen.
+ * It adds a header or a whole response of the attacker's choice.
  */
 const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -107,8 +107,8 @@ describe('header injection', () => {
 });
 
 /*
- * The attack: a client chooses a name that every object inherits. If the gateway stores a value under it, all objects
- * change; if the gateway looks it up, it finds a value that was never set.
+ * The attack: a client chooses a name that every object inherits. If the gateway stores a value under that name, all
+ * objects change; if it looks the name up, it finds a value that was never set.
  */
 describe('prototype pollution', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf'];

@@ -52,22 +52,22 @@ interface Place {
 const MODES = ['strict', 'staging', 'observe'] as const;
 /** Statuses whose message comes from the upstream and is forwarded word for word (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
-/** The number of secrets per place and mode. There are three modes, and each run uses other secrets. */
+/** The number of runs per place and mode. There are three modes, and each run plants new secrets. */
 const RUNS = propertyRuns(4);
 
-/** Configures the other files in addition to the ledger, so that they are searched too. */
+/** Configures two files in addition to the ledger, so that they are searched as well. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
   ladder: { file: join(folder, 'ladder.json') },
 });
 
-/** Prevents invalid HTTP responses and wrong passwords from blocking later requests. */
+/** Settings that prevent invalid HTTP responses and wrong passwords from blocking later requests. */
 const unhindered = {
   upstream: { circuit: { failures: 10_000 } },
   authentication: { failures: { limit: 1_000 } },
 };
 
-// The tests send thousands of requests and search the whole output for each, which takes a long time on a busy machine.
+// The tests send thousands of requests and search all output after each one, which takes a long time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
@@ -114,7 +114,7 @@ async function send({ gateway }: Place, secrets: Secrets, target: string, call: 
   return answer;
 }
 
-/** Returns the text that a client gets from the gateway itself. */
+/** Returns the text of a response if it comes from the gateway itself. Otherwise, returns an empty text. */
 const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
@@ -127,7 +127,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs with new secrets, each of which is searched for immediately and once more at the end. */
+/** Runs an action several times with new secrets, which are searched for after each run and once more at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
@@ -150,7 +150,7 @@ const secretless = { 'Cache-Control': 'no-cache' };
 const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
   all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
 
-/** Does the same as `plant`, with secrets in unusual forms. */
+/** Does the same as `plant`, but with secrets in unusual forms. */
 async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets) => Promise<string[]>) {
   const place = placeOf(mode);
   const sent = fc.asyncProperty(anyOddSecrets, async (secrets) => {
@@ -204,7 +204,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     });
   });
 
-  // A name or a random token cannot be distinguished from an ordinary request id.
+  // An invented name or random token cannot be distinguished from an ordinary request id.
   it('that clients send as request ids appear nowhere', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
@@ -285,7 +285,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
 
 const PLAIN: RenderOptions = { version: '0', columns: 100, colors: false };
 
-// Finding lines in the contract takes longer than everything else about a report, so all modes share the places.
+// Finding lines in the contract is the slowest part of creating a report, so the lines are found once for all modes.
 const placeOfEntry = createContractPlaces(undefined, loadOperations(CONTRACT_DEFAULTS), '/');
 
 /** Returns the report that `portico report` renders for a ledger. */
@@ -370,7 +370,7 @@ describe('after all of these runs, secrets', () => {
   });
 
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {
-    // Two walks, because the ids that a walk finds determine which operations it requests.
+    // There are two walks, because the ids that a walk finds determine which operations it requests.
     for (const own of [planted.slice(-8, -4), planted.slice(-4)]) {
       const answers = OPERATIONS.map(
         (operation) => [operation, own.map((secrets) => secretAnswers(operation, secrets))] as const,

@@ -10,7 +10,7 @@ import { until } from '../builders/until.ts';
 /*
  * The attack: a client sends a `Host` header (or a forwarding header) of its choice. If addresses in responses are
  * rewritten to the public one, that host appears in the page. If the page is stored, every later client that requests
- * it is sent to the attacker, perhaps with a password. Therefore, stored responses contain the upstream's own
+ * it is sent to the attacker and may send a password along. Therefore, stored responses contain the upstream's own
  * addresses, and each client receives the host that it requested.
  */
 
@@ -157,7 +157,7 @@ describe('an upstream that copies every header of a request into its page', () =
   const own = { cache: { audience: 'caller' } };
   const service = { kind: 'service', username: 'service', password: 'service' };
 
-  // Bert has the same permissions as alice, so they share pages of the audience `permissions`.
+  // Bert has the same permissions as alice, so they share pages with the audience `permissions`.
   let roles: string;
   beforeAll(async () => {
     roles = await fastRoles([
@@ -170,7 +170,7 @@ describe('an upstream that copies every header of a request into its page', () =
     const upstream = await startFakeUpstream(({ rawHeaders }) => {
       const example = exampleOf('listQuestions');
       const [first] = example.list;
-      // The upstream's own address does not come from the client.
+      // The upstream's own address is replaced, because it does not come from the client.
       const copied = JSON.stringify(rawHeaders).replaceAll(new URL(upstream.url).host, 'upstream.example');
       return { json: { ...example, list: [{ ...first, body: copied }] } };
     });
@@ -250,7 +250,8 @@ describe('an upstream that copies every header of a request into its page', () =
         expect(page?.text).not.toContain(basic('bert').slice(6));
         expect(page?.text).not.toMatch(EVIL_TRACES);
       }
-      // After the detection, pages are stored separately for each caller and served only to that caller.
+      // Once the copied credential has been detected, pages are stored separately for each caller and served only to
+      // that caller.
       expect(leading.status).toBe(502);
       expect(later.map(({ status }) => status)).toEqual([200, 200]);
     },

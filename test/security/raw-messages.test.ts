@@ -6,10 +6,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message that is almost valid HTTP/1.1. From the same bytes, a balancer or proxy in front of Portico, or
- * the server behind it, may read another Host, another version, another end of the body or another number of requests.
- * One of them then checks a different request from the one that the other executes. Therefore, messages like this are
- * refused with the usual error body before anything is sent upstream, and the rest of the connection is not read.
+ * The attack: a message is almost valid HTTP/1.1, so Portico and a balancer or proxy in front of it, or the server
+ * behind it, read the same bytes differently. They may find another Host, another version, another end of the body or
+ * another number of requests, so the request that one of them checks differs from the one that the other executes.
+ * Therefore, messages like this are refused with the usual error body before anything is sent upstream, and the rest of
+ * the connection is not read.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -47,7 +48,7 @@ const post = (target: string, ...headers: string[]) => head(`POST ${target} HTTP
 const chunked = (target: string, ...codings: string[]) =>
   post(target, ...codings.map((coding) => `Transfer-Encoding: ${coding}`)) + CHUNKS;
 
-/** The refused messages and their status; `t` is the target. */
+/** The refused messages with their status. In each message, `t` is the target. */
 const REFUSED: readonly (readonly [name: string, status: number, bytes: (t: string) => string])[] = [
   ['two Host headers', 400, (t) => get(t, 'Host: x', 'Host: y')],
   ['the same Host header twice', 400, (t) => get(t, 'Host: x', 'hOST: x')],
@@ -132,7 +133,8 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
     expect(fake.requests).toEqual([]);
   });
 
-  // One invalid byte must not cost other callers on the same connection their responses, for example to writes.
+  // One invalid byte must not cost other callers on the same connection their responses, which may be responses to
+  // writes.
   it.each(REFUSED)('refuses %s after two good requests with %i after both responses', async (_name, status, bytes) => {
     const good = get(target, 'Host: x');
     const client = await connectRaw(portOf(url()));

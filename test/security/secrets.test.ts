@@ -13,8 +13,8 @@ import { until } from '../builders/until.ts';
 /*
  * The attack: someone who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
  * email addresses and the text of private comments. The test adds a mark to every text that a caller or the upstream
- * can send. No mark may appear anywhere that operators or other people can read. A log line identifies a request by its
- * operation or path shape, never by its content.
+ * can send. No mark may appear in anything that operators or other people can read. A log line identifies a request by
+ * its operation or the shape of its path, never by its content.
  */
 
 const MARK = 'leak7';
@@ -38,10 +38,7 @@ const HEADERS = {
   'X-Odd': `${MARK}-odd`,
 };
 
-/**
- * Returns a well-formed body of an upload or comment, with marks in every documented member and in some undocumented
- * ones.
- */
+/** A well-formed body for an upload or comment, with marks in every documented member and in some undocumented ones. */
 const BODY = {
   content: `userId,username\n,${MARK}@mail.example\n`,
   body: `${MARK} the private text`,
@@ -68,7 +65,7 @@ const QUERIES = [
   `${MARK}%40mail.example=1&a%20${MARK}=2`,
 ];
 
-/** Responses with marks in every place that an upstream can write. */
+/** Responses with marks in every place where an upstream can put text. */
 const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
@@ -98,10 +95,10 @@ const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
  */
 const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 'unmarkFavorite', 'uploadGdprFile'];
 
-/** The statuses whose message clients may read, because the upstream writes it for them (rules, 8). */
+/** The statuses whose message comes from the upstream and may be read by clients (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
-/** Responds with the documented examples. Comments in them belong to the caller, so the caller may change them. */
+/** Responds with the documented examples. The caller is the author of every comment and may therefore change it. */
 const examples: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (!/\/comment\/\d+\.json$/.test(request.path)) return answer;

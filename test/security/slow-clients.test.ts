@@ -8,11 +8,11 @@ import { until } from '../builders/until.ts';
 import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In observe mode, it
- * needs no credential and hardly any bandwidth. Each body once occupied one of the few upstream slots until its end, so
- * 32 such clients caused a 503 for every other request that needed the upstream. Therefore, bodies whose duration
+ * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In observe mode, this
+ * takes no credential and hardly any bandwidth. Each body once occupied one of the few upstream slots until it ended,
+ * so 32 such clients caused a 503 for every other request that needed the upstream. Therefore, bodies whose duration
  * depends on the client occupy no slot. They count as streams, which have separate limits: in total, per caller and per
- * address. In observe mode, these limits are only counted, and only the memory for streams is limited.
+ * address. In observe mode, streams above these limits are only counted, and only the memory for streams is limited.
  */
 
 const COMMENT = '/services/v2/comment/271.json';
@@ -30,7 +30,8 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // The first part of a body that never ends. The upstream cannot distinguish this from a client that does not read.
+    // Only the first part of the body is sent. To the gateway's other clients, this is as bad as a client that does not
+    // read.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;
@@ -109,14 +110,14 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   });
 });
 
-// In observe mode, these limits only count, because Portico must not change how a server behaves.
+// In observe mode, streams above these limits are only counted, because Portico must not change how a server behaves.
 describe.each(['staging', 'strict'])('in %s', (mode) => {
   it('a client over the limit of its address or caller gets 503 with Retry-After', async () => {
     const gateway = await start(mode, { streams: { total: 4, perCaller: 2, perAddress: 3 } });
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The caller's limit is used up, regardless of the address.
+    // The caller's limit is used up, whatever the address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
     // Both the address's limit and the total are used up.
@@ -125,7 +126,7 @@ describe.each(['staging', 'strict'])('in %s', (mode) => {
     const refused = await open(gateway, ANY, { from: '203.0.113.1', user: 'bob', ...upload });
     expect(await refused.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 503 [^]*^retry-after: \d+\r$/im);
     expect(fake.requests.map(({ user }) => user)).toEqual(['bob', 'bob']);
-    // Documented requests do not need a stream.
+    // Documented requests do not use a stream.
     expect((await gateway.call(COMMENT)).status).toBe(200);
   });
 

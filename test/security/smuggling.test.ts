@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: two servers in a chain disagree on the end of a request. The bytes that the first server reads as a body
- * are another, unchecked request for the second. That request evades the gateway's rules, or its response goes to
- * another caller. Therefore, ambiguous messages are refused, forwarded messages get new framing, and unread bytes are
- * discarded with their connection.
+ * The attack: two servers in a chain disagree on where a request ends. What the first server reads as a body is
+ * another, unchecked request for the second. That request evades the gateway's rules, or its response goes to another
+ * caller. Therefore, ambiguous messages are refused, forwarded messages get new framing, and unread bytes are discarded
+ * along with their connection.
  */
 
 const QUESTIONS = '/services/v2/question.json';

@@ -5,11 +5,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a path looks harmless to Portico but names something else for the server behind it. Servers disagree on
+ * The attack: a path looks harmless to Portico but means something else to the server behind it. Servers disagree on
  * the meaning of `..`, `%2e`, `..;x`, a backslash or an encoded slash, so a rule that allows `/services/v2/**` could
- * open `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's credential to
- * another host. The upstream of this test records every requested target. Each target must start with the base path and
- * must not lead out of it.
+ * also give access to `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's
+ * credential to another host. The upstream of this test records every requested target. Each target must start with the
+ * base path and must not lead out of it.
  */
 
 const BASE = '/qa';
@@ -77,7 +77,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a target verbatim, which is not possible with client libraries. */
+/** Sends a target verbatim, which client libraries do not do. */
 const send = (mode: string, target: string, method = 'GET', host = 'public.example'): Promise<string> =>
   sendRaw(
     Number(new URL(gateways.get(mode)?.url ?? '').port),

@@ -120,7 +120,7 @@ describe.each(MODES)('in %s', (mode) => {
       const answer = await call(mode, PASSED, [`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`], 'reset');
       expect([answer.status, answer.complete]).toEqual([Number(status.slice(0, 3)), true]);
     }
-    // In other modes, a documented HEAD requests the whole page from the upstream.
+    // In the other modes, Portico fetches the whole page for a documented HEAD request.
     if (mode !== 'observe') return;
     const documented = await call(mode, DOCUMENTED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
     expect([documented.status, documented.complete]).toEqual([200, true]);

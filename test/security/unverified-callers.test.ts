@@ -26,7 +26,7 @@ const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
 const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
 type Target = (typeof OPERATIONS)[number];
 
-/** The headers that a caller sends, and the principal that results from the upstream's response. */
+/** The headers that a caller sends, and what kind of caller they identify, if any. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly is?: 'reader' | 'stranger' | 'malformed';
@@ -60,7 +60,7 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'two credentials': { headers: { Authorization: [basic('alice'), basic('bob')] }, is: 'malformed' },
 };
 
-/** Comments with private fields; each list names the caller who fetched it. */
+/** Responds with the examples, in which every comment has private fields. */
 const answers: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return answer;
@@ -111,7 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Each request is sent twice, to test the state that the first one leaves in the memo and the cache.
+  // Each request is sent twice, because the first one leaves a state in the memo and the cache that affects the second.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
@@ -155,7 +155,7 @@ describe('an unverified caller under enforced permissions', () => {
     expectError(await gateway.call(RESTRICTED, { user: 'guest' }), 403, 'permission_denied');
   });
 
-  // A node's author may do more than other callers, but authorship is not looked up for an unverified name.
+  // The author of a node may do more than other callers, but is not looked up for an unverified name.
   it('is not treated as the author of a node', async () => {
     const roles = (await fastRoles()).replace(
       '      - View the questions list',
@@ -215,8 +215,8 @@ describe('an unverified caller under enforced permissions', () => {
     };
     const gateway = await start(config, clock);
     const { ladder, ledger } = gateway.gateway.services;
-    // A caller with permission for both operations sends requests until the counts allow enforcement. Meanwhile, the
-    // attacker's own pages are cached.
+    // A caller who may use both operations sends requests until the counts allow enforcement. Meanwhile, the attacker's
+    // own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
     await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     for (const target of [RESTRICTED, ANSWER_COMMENTS])

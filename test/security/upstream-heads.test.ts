@@ -7,8 +7,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The attack: an upstream sends responses that begin with unexpected bytes. An unsolicited `100 Continue` turned every
- * documented exchange into a 502, even after an upload had been executed. A status or reason phrase that Node refuses
- * to write turned the upstream's error into an internal error.
+ * documented exchange into a 502, even if an upload had already been carried out. A status or reason phrase that Node
+ * refuses to write turned the upstream's error into an internal error.
  */
 
 let fake: FakeUpstream;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateways.set('observe', await startTestGateway({ upstream: fake, config: { mode: 'observe', upstream } }));
 });
 
-/** The paths to the upstream, each with a valid response body. */
+/** Requests that are forwarded in different ways, each with a valid response body. */
 const WAYS = {
   'a documented page': ['GET', targetOf(operationOf('listQuestions')), exampleOf('listQuestions')],
   'a documented upload': ['POST', targetOf(operationOf('uploadGdprFile')), exampleOf('uploadGdprFile')],
@@ -36,8 +36,8 @@ const IN_EVERY_MODE = ['strict', 'observe'].flatMap((mode) =>
 const SUCCESS = '200 OK';
 
 /**
- * Sends a request by one of these paths. The upstream writes the given bytes, followed by its final response with this
- * status line.
+ * Sends one of these requests. The upstream writes the given bytes, followed by its final response with this status
+ * line.
  */
 async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
   const body = JSON.stringify(WAYS[way][2]);
@@ -45,7 +45,7 @@ async function send(way: keyof typeof WAYS, mode: string, before: string, status
   return exchange(way, mode, before + head.join('\r\n') + body);
 }
 
-/** Sends a request by one of these paths. The upstream writes the given bytes, one per character. */
+/** Sends one of these requests. The upstream writes the given bytes, one per character. */
 async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<Answer> {
   const [method, target] = WAYS[way];
   fake.requests.length = 0;
@@ -58,7 +58,7 @@ async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Pr
   });
 }
 
-/** Sends a request for which the upstream writes a chunked response with this header. */
+/** Sends one of these requests. The upstream writes a chunked response with this header. */
 async function sendCoded(way: keyof typeof WAYS, mode: string, header: string, status: string): Promise<Answer> {
   const body = JSON.stringify(WAYS[way][2]);
   const chunked = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -111,7 +111,8 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     expect(text).not.toContain('internal_error');
   });
 
-  // The header concerns only one connection and is removed, so the client would mistake the coded bytes for content.
+  // The header is removed, because it concerns only one connection. If the response were forwarded without it, the client
+  // would mistake the coded bytes for content.
   it.each([
     'gzip, chunked',
     'gzip',

@@ -1,6 +1,6 @@
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 
-/** Creates the trace of a finished request for a list; a test overrides its members. */
+/** Creates the trace of a finished request for a list. The given members replace the defaults. */
 export function finishedTrace(more: Partial<Trace> = {}): Trace {
   return {
     ...createTrace({

@@ -219,7 +219,7 @@ describe('the access log file', () => {
     });
   });
 
-  /** Returns the members of a line in their order, on which operators may rely (docs/operations.md). */
+  /** Returns the members of a log line in the order on which operators may rely (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
- * The attack: an upstream, or a proxy in front of it, sends interim responses that may be unrequested. undici closes
- * the connection when it receives `100 Continue`, so the response to an upload that was carried out is lost. A flood of
- * interim responses occupies the gateway endlessly.
+ * The attack: an upstream, or a proxy in front of it, sends interim responses that nobody has requested. undici closes
+ * the connection when it receives `100 Continue`, so the response to an upload is lost even if the upload was carried
+ * out. A flood of interim responses would keep the gateway busy indefinitely.
  */
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';

@@ -150,7 +150,7 @@ describe('a buffered response', () => {
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  // Each coding can multiply the size of a small body, but the client's limit applies only to the last one.
+  // Each coding can multiply the size of a small body, so more than two are a sign of a decompression bomb.
   it('with more than two content codings is not decoded', async () => {
     const bytes = gzipSync(gzipSync(gzipSync('hello')));
     const server = await startRawServer((request) =>
@@ -292,7 +292,8 @@ describe('a transparent response', () => {
       end: () => undefined,
     });
     const { socket } = await isRead;
-    // The last byte arrives late. The reader's last pause would have been too long by then.
+    // The last byte arrives so late that the reader's last pause would have been too long if the reader had not
+    // resumed.
     setTimeout(() => socket.write('x'), 150);
     expect(await endOf(body)).toBeUndefined();
     expect(received).toBe(bytes.length + 1);
@@ -386,7 +387,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Clients that were never forgotten would stay in memory until the process ends, thousands of them per hour.
+  // Otherwise, thousands of clients per hour could accumulate in memory until the process ends.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     [
@@ -512,7 +513,7 @@ describe('an exchange fails', () => {
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
     const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
-    // Connecting takes a turn of the event loop, but everything before it takes none.
+    // Connecting takes a turn of the event loop, but the steps before it do not.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
@@ -574,7 +575,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // Every waiting request found a free stream before it began to wait, but the request ahead of it can take the last.
+  // A stream is free when a request begins to wait, but the request ahead of it can take the last one.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);

@@ -39,7 +39,7 @@ describe('a limiter', () => {
     expect(limit.tryAcquire()).toBeUndefined();
     const next = limit.acquire();
     release?.();
-    // The place already belongs to the waiting task.
+    // The slot already belongs to the waiting task.
     expect(limit.tryAcquire()).toBeUndefined();
     (await next)();
     expect(limit.tryAcquire()).toBeTypeOf('function');
@@ -88,7 +88,7 @@ describe('the history of a gate', () => {
     expect(gate.history()).toEqual({ lastFailure: undefined, changes: [] });
     await exchange(new UpstreamFailure('reset'));
     now = 7000;
-    // A client that disconnects is not a failure of the upstream.
+    // It is not a failure of the upstream if the client disconnects.
     await exchange(new UpstreamFailure('aborted'));
     await exchange();
     const failure = { cause: 'connection_terminated' };

@@ -16,7 +16,7 @@ const SECRETS = [
 const secret = fc.constantFrom(...SECRETS);
 const fieldName = fc.constantFrom('alpha', 'betaCount', 'gamma_ray', 'deltaDate', 'isOpen', 'kind', 'epsilon');
 
-/** Values of all types. They contain secrets, which are also used as keys of maps. */
+/** Values of every type, with secrets among both the values and the keys of maps. */
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
@@ -32,7 +32,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** Generates members of a question that are added to the members of the example or replace them. */
+/** Generates members of a question, which replace the example's members or are added to them. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),
@@ -45,7 +45,7 @@ const item = fc.record(
       username: fc.constantFrom('quentinplanted', 'zed.secretive'),
       reputation: fc.nat(),
     }),
-    // Some items are returned repeatedly, with other members each time.
+    // Ids repeat, so some items are returned several times, with different members each time.
     id: fc.nat(60),
     byUser: fc.constantFrom({ quentinplanted: 1 }, { quentinplanted: 2, 'zed.secretive': 3 }),
   },

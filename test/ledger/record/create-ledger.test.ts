@@ -158,7 +158,7 @@ describe('the ledger', () => {
       }
       await ledger.flush();
     });
-    // If all of them were stored, they would take 13 MB.
+    // Storing all of them would take 13 MB.
     expect(held).toBeLessThan(8_000_000);
     expect(await entriesOf(ledger)).not.toEqual([]);
   });
@@ -194,7 +194,7 @@ describe('the ledger', () => {
   });
 });
 
-/** Returns the hours and requests that the store receives if requests arrive at these times. */
+/** Returns the hours, with their request counts, that are written to the store if requests arrive at these times. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

@@ -14,7 +14,7 @@ const startRecording = (...args: string[]) =>
 
 interface Progress {
   readonly count: number;
-  /** Milliseconds since the start of the process. */
+  /** Milliseconds since the process started. */
   readonly at: number;
 }
 

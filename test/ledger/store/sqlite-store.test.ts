@@ -49,7 +49,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   dropped: 0,
 });
 
-/** Writes more than one MiB. The entries are either all in one hour, or each in a separate hour. */
+/** Writes more than one MiB of entries in batches of 50. `hourOf` returns the hour of each batch. */
 async function overfill(path: string, hourOf: (index: number) => number, maxBytes = MIB) {
   const store = openSqliteStore(path, { ...LIMITS, maxBytes });
   let dropped = 0;
@@ -103,7 +103,8 @@ describe('a full disk', () => {
   it('loses only the batch that could not be written', async () => {
     const store = openSqliteStore(nextFile(), LIMITS);
     for (const hour of TEN) await store.write(batchAt(hour, [entryOf(`f${hour}`, hour)]));
-    // The file is far below its own limit, and the file system could still store a small change.
+    // The file is far below its own size limit, and the disk still has room for small changes, so only one COMMIT
+    // fails.
     const { exec } = DatabaseSync.prototype;
     let full = true;
     vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
@@ -138,7 +139,7 @@ describe('data older than the retention period', () => {
     await store.close();
   });
 
-  // Each deployment has a new release name. If all of them were stored, the file would grow without limit.
+  // Every deployment introduces a new release name, so the file would grow without limit if all names were stored.
   it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
@@ -183,7 +184,7 @@ describe('a file that is removed while the store is open', () => {
     await store.close();
     const kept = new DatabaseSync(path, { readOnly: true });
     expect(kept.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    // The new file has the same caller key, so the counts of callers continue.
+    // The new file has the same caller key, so it still identifies the same callers.
     expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
     kept.close();
   });
@@ -217,7 +218,7 @@ describe('a file that is removed while the store is open', () => {
   });
 });
 
-/** Moves a file that a store has written. Its companion files stay in place, as with `mv`. */
+/** Moves a file that a store has written. As with `mv`, its companion files stay in place. */
 const moved = async (after: (store: LedgerStore) => Promise<unknown>) => {
   const [path, archive] = [nextFile(), nextFile()];
   const store = openSqliteStore(path, LIMITS);
@@ -256,7 +257,7 @@ describe('a file that is moved while the store is open', () => {
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // There are two gateways, and each detects the move on its own.
+    // Two gateways have the file open, and each detects the move on its own.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);

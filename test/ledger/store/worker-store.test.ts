@@ -27,7 +27,7 @@ describe('the ledger thread', () => {
       expect(ledger.size()).toBe(1);
       await ledger.flush();
       const { entries } = await ledger.snapshot();
-      // The store recognizes the caller after the restart.
+      // The store still recognizes the caller after the restart.
       expect(entries).toMatchObject([{ count: run, callers: 1, releases: { one: run } }]);
       await ledger.close();
     }

@@ -24,7 +24,7 @@ beforeEach(() => {
   gate = Promise.withResolvers();
 });
 
-/** Creates the stage. Its first upstream request waits at the gate, and all later ones are served immediately. */
+/** Creates the stage. The first upstream request waits for `gate`, and all later ones are served immediately. */
 function coalesced(parts: PlannedParts = {}) {
   const next = createNext(() => (next.asked.length === 1 ? gate.promise : replyWith(pageOf([2]))));
   return { next, handle: stageIn(coalesce(cache, 'v'), plannedWith({ cache: kept(), ...parts }), next) };

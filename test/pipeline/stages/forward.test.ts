@@ -72,7 +72,7 @@ const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
 describe('forward', () => {
-  // The attack: an upstream error whose message cannot be read without an exception.
+  // The attack: an upstream error makes the search for a permission message throw.
   it('forwards an error that it cannot read if everything is forwarded unchanged', async () => {
     const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
     const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
@@ -211,9 +211,9 @@ describe('forward for an operation with stored responses', () => {
 });
 
 /*
- * The attack: pages are shared because the operator states that the upstream sends all callers the same response, and
- * they are fetched with the callers' own credentials. If an upstream copies the credential into the page, every later
- * reader of that page gets it.
+ * The attack: the operator states that the upstream sends the same response to all callers, so pages are shared even
+ * though they are fetched with a caller's own credential. If the upstream copies that credential into a page, every
+ * later reader of the page gets it.
  */
 describe("forward for a shared page fetched with a caller's credential", () => {
   const authorization = 'Basic YWxpY2U6Pz8/Pz8/';

@@ -43,7 +43,7 @@ describe('translate-failure', () => {
     expect(forgotten).toEqual([]);
   });
 
-  // The response's Location may name an internal host of the upstream.
+  // The Location header may name an internal host of the upstream.
   it('does not forward a redirect, even one with a JSON body', async () => {
     const { send } = translating(replyWith({ list: [] }, { status: 302 }));
     expect(await failureOf(send())).toMatchObject({ code: 'upstream_redirect', status: 502 });

@@ -26,7 +26,7 @@ const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: []
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
-/** A page with one node. Its author can be learned. */
+/** A page with one node, whose author the gateway can learn. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
@@ -78,7 +78,7 @@ function validating(
   return { judged, learned, run };
 }
 
-/** Returns the violations recorded for an error response, as `check keyword`. */
+/** Returns the violations recorded for an error response, each as `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;
@@ -127,7 +127,7 @@ describe('validate-response', () => {
       learn: (nodeId: string, author: string) => void learned.push([nodeId, author]),
       scan: (): typeof found | 'closer' | undefined => found,
     };
-    // The body is not JSON, but only the scan reads these bytes.
+    // The body is not JSON, which does not matter, because only the scan reads it.
     const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
     const exchange = exchangeWith();
     expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), NODES) });
@@ -218,7 +218,7 @@ describe('validate-response', () => {
       const { answer, trace } = run();
       expect((await answer).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
-      // The violations are also reported for equal bytes, which are not checked a second time.
+      // Identical bytes are not checked again, but their violations are still reported.
       expect(trace.violations).toEqual(reported);
     }
     expect(learned).toHaveLength(4);
@@ -242,7 +242,8 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
-  // If only the request were reported, a client that breaks a rule each time could hide upstream failures.
+  // If only the request's violation were reported, a client could hide upstream failures by breaking a rule in every
+  // request.
   it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
@@ -287,8 +288,8 @@ describe('validate-response', () => {
 });
 
 /*
- * The attack: a response is so deep, or has so many values, that parsing it blocks all requests or that traversing it
- * overflows the stack.
+ * The attack: a response is nested so deeply, or has so many values, that parsing it blocks all requests or that
+ * traversing it overflows the stack.
  */
 describe('a response beyond the limits of JSON', () => {
   const deep = '['.repeat(9) + ']'.repeat(9);
@@ -415,7 +416,7 @@ describe('a repetition of the same bytes', () => {
     const first = await ask(answered(named));
     await ask(answered(named));
     const second = await ask(answered(named));
-    // The first response of a list has not been remembered yet.
+    // A response is stored only when its key occurs for the second time, so the second one had to be checked as well.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
     expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });

@@ -419,8 +419,8 @@ describe('a persistent connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If decoded as UTF-8, they could not be written
-  // again.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). A phrase decoded as UTF-8 could not be written back
+  // unchanged.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
     'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {
@@ -432,7 +432,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     },
   );
 
-  // The library's response interceptor would turn this into a complete 200.
+  // The library's response interceptor would turn such a response into a complete 200.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],
     ['not declared', '\r\n12345'],
@@ -461,7 +461,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     const gateway = await startGateway(server.origin, {
       onResponse(response) {
         const write = response.write.bind(response) as (part: Buffer) => boolean;
-        // This client does not read yet, so everything after the first part waits in memory.
+        // This client does not read yet, so everything after the first part is buffered in memory.
         response.write = ((part: Buffer) => {
           write(part);
           passing.resolve(response);
@@ -484,7 +484,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
 });
 
 describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
-  // The library would respond with 504 and a text that contains the host name.
+  // By default, the library would respond with 504 and a text that contains the host name.
   it('ends with `refused` if the upstream is not listening, before anything is written', async () => {
     const server = await startRawServer(ok);
     await server.close();
@@ -574,7 +574,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     await expect
       .poll(() => gateway.results, { timeout: 10_000 })
       .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
-    // Unread data stays with the upstream and does not fill Portico's memory.
+    // Data that the client does not read stays with the upstream, so it does not fill Portico's memory.
     expect(gateway.results[0]?.bytes).toBeLessThan(15_000_000);
     client.socket.destroy();
   });

@@ -12,7 +12,10 @@ const services = {
   publicAddress: () => 'https://qa.example',
 };
 
-/** Returns the reply after half of a text has arrived, and the body to which the upstream adds the rest. */
+/**
+ * Runs the stage on a text of which only half has arrived. Returns the upstream's body, to which the test can add the
+ * rest, and the body of the reply.
+ */
 async function replied(stage: typeof rewriteAddresses) {
   const { body: sent, source } = openBody();
   const reply: Reply = { status: 200, headers: [['Content-Type', 'text/plain']], body: sent };

@@ -86,7 +86,7 @@ describe('adding a comment', () => {
     for (const visibility of ['recipients', 'moderators', 'originalPoster']) {
       expect((await post('bob', { body: 'x', visibility })).json.error).toMatch(/permission/);
     }
-    // This user has Use Private Comments, but may send only to moderators.
+    // This user has the permission Use Private Comments, but may send private comments only to moderators.
     const limited = (await call('/user.json?sort=oldest&pageSize=60')).json.list.find(({ id }) => id === 9).username;
     expect((await post(limited, { body: 'x', visibility: 'moderators' })).status).toBe(201);
     expect((await post(limited, { body: 'x', visibility: 'originalPoster' })).status).toBe(400);

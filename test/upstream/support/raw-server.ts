@@ -14,7 +14,7 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-/** A server that responds with any bytes that a test writes. */
+/** A server for which the test writes the bytes of every response. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import { createUpstream } from '../../../src/upstream/create-upstream.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
 
-/** Creates an upstream with default settings, which is closed after the test. */
+/** Creates an upstream with default settings and closes it after the test. */
 export function upstreamAt(
   origin: string,
   options: Partial<UpstreamOptions> = {},
