@@ -15,7 +15,7 @@ describe('arrivals', () => {
     clock: () => 5_000,
   };
 
-  /** Creates a request like those from Node, with the given target and headers (names and values alternate). */
+  /** Creates a request as Node would, with the given target and headers (names and values alternate). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const request = new IncomingMessage(new Socket());
     // Node's parser calls this method, which its types do not declare.

@@ -544,6 +544,8 @@ describe('the scanner', () => {
     expect(first.scan(Buffer.from('"x"'))).toBeDefined();
   });
 
+  // Only bodies with an absolute address are searched for addresses of the legacy server, so an address that the scan
+  // misses would be forwarded.
   it('finds an absolute address at every place', () => {
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
       schemas: new Map<string, JsonSchema>(),
@@ -564,7 +566,7 @@ describe('the scanner', () => {
     expect(hasAddress('{"a":1,"b":"11:00 a/b // http:"}')).toBe(false);
   });
 
-  // If an excerpt were written past its end, it would overwrite the tables that determine what is valid.
+  // If an excerpt were written past the end of its area, it would overwrite the tables that determine what is valid.
   it.each([
     ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
     ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],

@@ -133,7 +133,7 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
     expect(fake.requests).toEqual([]);
   });
 
-  // One invalid byte must not cost other callers on the same connection their responses, which may be responses to
+  // One invalid byte must not cost other callers on the same connection their responses, especially those to
   // writes.
   it.each(REFUSED)('refuses %s after two good requests with %i after both responses', async (_name, status, bytes) => {
     const good = get(target, 'Host: x');

@@ -12,7 +12,7 @@ import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
  * takes no credential and hardly any bandwidth. Each body once occupied one of the few upstream slots until it ended,
  * so 32 such clients caused a 503 for every other request that needed the upstream. Therefore, bodies whose duration
  * depends on the client occupy no slot. They count as streams, which have separate limits: in total, per caller and per
- * address. In observe mode, streams above these limits are only counted, and only the memory for streams is limited.
+ * address. In observe mode, streams beyond these limits are only counted, and only the memory for streams is limited.
  */
 
 const COMMENT = '/services/v2/comment/271.json';
@@ -30,8 +30,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // Only the first part of the body is sent. To the gateway's other clients, this is as bad as a client that does not
-    // read.
+    // This body never ends, so it occupies the gateway for as long as one that a client does not read.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;
@@ -110,7 +109,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   });
 });
 
-// In observe mode, streams above these limits are only counted, because Portico must not change how a server behaves.
+// In observe mode, streams beyond these limits are only counted, because Portico must not change how a server behaves.
 describe.each(['staging', 'strict'])('in %s', (mode) => {
   it('a client over the limit of its address or caller gets 503 with Retry-After', async () => {
     const gateway = await start(mode, { streams: { total: 4, perCaller: 2, perAddress: 3 } });

@@ -111,7 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Each request is sent twice, because the first one leaves a state in the memo and the cache that affects the second.
+  // Each request is sent twice, because what the first one leaves in the memo and cache may affect the second.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {

@@ -111,8 +111,8 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     expect(text).not.toContain('internal_error');
   });
 
-  // The header is removed, because it concerns only one connection. If the response were forwarded without it, the client
-  // would mistake the coded bytes for content.
+  // The header is removed, because it concerns only one connection. If the response were forwarded without it, the
+  // client would mistake the coded bytes for content.
   it.each([
     'gzip, chunked',
     'gzip',

@@ -88,7 +88,7 @@ describe('the history of a gate', () => {
     expect(gate.history()).toEqual({ lastFailure: undefined, changes: [] });
     await exchange(new UpstreamFailure('reset'));
     now = 7000;
-    // It is not a failure of the upstream if the client disconnects.
+    // A client that disconnects does not count as a failure of the upstream.
     await exchange(new UpstreamFailure('aborted'));
     await exchange();
     const failure = { cause: 'connection_terminated' };
