@@ -44,7 +44,7 @@ describe('the failure limiter', () => {
     expect(limiter.begin('b', 'alice', START + 3)).toBeUndefined();
   });
 
-  // The attack: one address makes failed attempts with thousands of invented names, until the table contains only its
+  // The attack: one address makes failed attempts with thousands of made-up names, until the table contains only its
   // own pairs of address and name.
   describe('with made-up names from one network', () => {
     const options = { limit: 2, windowSeconds: 60, maxPairs: 640 };
@@ -158,7 +158,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b']);
   });
 
-  // The attack: one address sends passwords with invented names faster than they can be hashed. Its attempts filled the
+  // The attack: one address sends passwords with made-up names faster than they can be hashed. Its attempts filled the
   // queue, so every caller logging in for the first time was refused with 429.
   it("accepts another network's task while one network fills the queue, and runs it next", async () => {
     const { began, task, end } = tasks();

@@ -204,7 +204,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     });
   });
 
-  // An invented name or random token cannot be distinguished from an ordinary request id.
+  // A name or a random token cannot be distinguished from an ordinary request id.
   it('that clients send as request ids appear nowhere', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
@@ -309,7 +309,7 @@ describe('after all of these runs, secrets', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    // Each report is read from a separate snapshot.
+    // Each of these requests reads a new snapshot of the ledger, so there are at most 60 of them.
     for (const { fingerprint } of snapshot.entries.slice(0, 60))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');
