@@ -12,8 +12,8 @@ import { connectRaw } from '../upstream/support/raw-client.ts';
 import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';
 
 /*
- * The attack: because `Connection` lists the headers that are meant only for the next hop, a client sends `Connection:
- * Content-Length`. A proxy that obeys this header forwards the body without its length. The upstream then assumes that
+ * The attack: a client sends `Connection: Content-Length`, because `Connection` lists the headers that are meant only
+ * for the next hop. A proxy that obeys this header forwards the body without its length. The upstream then assumes that
  * the request ends with its head, and it treats the client's body as the next request on that connection, which the
  * gateway has never checked. A stricter upstream discards the body and still reports success. Therefore, framing
  * headers and `Host` are never removed as connection headers, and every body is forwarded with a length or chunked.
