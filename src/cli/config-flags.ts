@@ -27,7 +27,7 @@ export const LISTEN_FLAGS: readonly Flag[] = [
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
   { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },
-  { name: 'complete', help: 'Leave out no field that the contract expects; a few list items lack one by default.' },
+  { name: 'complete', help: 'Include every field that the contract expects; by default, a few list items lack one.' },
   { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker that replaces the embedded one.' },
   { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
 ];

@@ -18,7 +18,7 @@ const FORMATS = ['table', 'json'];
  */
 export const ladderCommand: Command = {
   name: 'ladder',
-  summary: 'Show which checks are ready to be enforced, or undo the ladder’s moves',
+  summary: 'Show which checks are ready to be enforced, or undo promotions and demotions',
   args: '',
   argCount: [0, 0],
   flags: [
@@ -33,11 +33,12 @@ export const ladderCommand: Command = {
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Undo the ladder’s moves for this check or, without CHECK, for all checks of the operation.',
+      help: 'Undo the promotion or demotion of this check or, without CHECK, of all checks of the operation.',
     },
   ],
   notes: [
-    'The counts come from ledger.file and the moves from ladder.file. A running gateway applies --lift within ten seconds.',
+    'The counts come from ledger.file, and the promotions and demotions from ladder.file. A running gateway applies --lift',
+    'within ten seconds.',
     'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
     'the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',

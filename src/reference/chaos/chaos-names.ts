@@ -11,10 +11,11 @@ export const CHAOS_EFFECTS = {
   'wrong-type':
     'changes the type of a field of the first item; parameter: the field (default: id, otherwise the first field)',
   'extra-field': 'adds a field to the first item; parameter: the field (default: unexpectedField)',
-  'wrong-envelope': 'sends a list without its envelope, and any other body inside {data}',
+  'wrong-envelope': 'sends a list without its envelope, and wraps any other body in {data}',
   drift:
-    'one of the four above, chosen per response; parameter: one of them with its own parameter (drift:wrong-type:title)',
-  'error-in-200': 'responds with 200 and an error in the body; parameter: permission to send the permission message',
+    'has one of the four effects above, chosen per response; parameter: its name and parameter (drift:wrong-type:title)',
+  'error-in-200':
+    'responds with 200 and an error in the body; parameter: “permission” sends the permission message',
 } as const;
 
 /** The name of a kind of chaos. */
