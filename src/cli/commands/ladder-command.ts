@@ -37,8 +37,8 @@ export const ladderCommand: Command = {
     },
   ],
   notes: [
-    'The counts come from ledger.file, and the promotions and demotions from ladder.file. A running gateway applies --lift',
-    'within ten seconds.',
+    'The counts come from ledger.file, and the promotions and demotions from ladder.file.',
+    'A running gateway applies --lift within ten seconds.',
     'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
     'the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',

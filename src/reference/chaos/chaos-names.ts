@@ -13,9 +13,8 @@ export const CHAOS_EFFECTS = {
   'extra-field': 'adds a field to the first item; parameter: the field (default: unexpectedField)',
   'wrong-envelope': 'sends a list without its envelope, and wraps any other body in {data}',
   drift:
-    'has one of the four effects above, chosen per response; parameter: its name and parameter (drift:wrong-type:title)',
-  'error-in-200':
-    'responds with 200 and an error in the body; parameter: “permission” sends the permission message',
+    'one of the four effects above, chosen per response; parameter: its name and parameter (drift:wrong-type:title)',
+  'error-in-200': 'responds with 200 and an error in the body; parameter: “permission” sends the permission message',
 } as const;
 
 /** The name of a kind of chaos. */
