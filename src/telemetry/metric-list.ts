@@ -48,7 +48,7 @@ export const METRICS = {
     name: 'portico_candidate_differences_total',
     type: 'counter',
     labels: ['operation', 'difference'],
-    help: 'Violations that only the shadow contract finds (newly refused) or only the contract finds (newly accepted).',
+    help: 'Violations that only the shadow contract (newly refused) or only the current contract (newly accepted) finds.',
   },
   candidateDropped: {
     name: 'portico_candidate_dropped_total',
@@ -78,7 +78,7 @@ export const METRICS = {
     name: 'portico_authentication_failures_total',
     type: 'counter',
     labels: ['reason'],
-    help: 'Requests whose credential was missing, refused, blocked after too many attempts, or impossible to verify.',
+    help: 'Requests whose credential was missing, refused, blocked after too many attempts, or could not be verified.',
   },
   redactions: {
     name: 'portico_redacted_answers_total',
