@@ -48,7 +48,7 @@ export const METRICS = {
     name: 'portico_candidate_differences_total',
     type: 'counter',
     labels: ['operation', 'difference'],
-    help: 'Violations that only the shadow contract (newly refused) or only the current contract (newly accepted) finds.',
+    help: 'Violations found only by the shadow contract (newly refused) or only by the current contract (newly accepted).',
   },
   candidateDropped: {
     name: 'portico_candidate_dropped_total',
