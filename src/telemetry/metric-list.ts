@@ -78,7 +78,7 @@ export const METRICS = {
     name: 'portico_authentication_failures_total',
     type: 'counter',
     labels: ['reason'],
-    help: 'Requests whose credential was missing, refused, blocked after too many attempts, or could not be verified.',
+    help: 'Requests whose credential was missing or wrong, was blocked after too many attempts, or could not be verified.',
   },
   redactions: {
     name: 'portico_redacted_answers_total',
