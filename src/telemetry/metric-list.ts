@@ -42,7 +42,7 @@ export const METRICS = {
     name: 'portico_response_scans_total',
     type: 'counter',
     labels: ['outcome'],
-    help: 'Byte scans of responses: valid means proven valid without parsing, closer means parsed and validated.',
+    help: 'Responses whose bytes were scanned: valid if proven valid without parsing, closer if parsed and validated.',
   },
   candidate: {
     name: 'portico_candidate_differences_total',
