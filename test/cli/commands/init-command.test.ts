@@ -18,7 +18,7 @@ describe('portico init', () => {
     const lines = readFileSync(join(folder, 'portico.yaml'), 'utf8').split('\n');
     expect(lines.every((line) => line === '' || line.startsWith('#'))).toBe(true);
     expect(lines[0]).toBe(
-      '# Portico's configuration. Every key is optional. The settings that are commented out show the default or an example.',
+      "# Portico's configuration. Every key is optional. The settings that are commented out show the default or an example.",
     );
     expect(await inFolder(folder, 'check')).toMatchObject({
       code: 0,
