@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The source that is shown for configuration errors in the contract. */
+/** The file that configuration errors in the contract name as their source. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
-/** The prefix of the `$id` of every generated schema. */
+/** The prefix of every generated schema's `$id`. */
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest folder named `schemas` above this file, which is the same for `src` and
- * `dist`.
+ * Returns the contract's folder: the nearest folder named `schemas` in a directory above this file. It is the same
+ * folder for `src` and `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -18,19 +18,19 @@ export function contractFolder(): string {
   }
 }
 
-// A generated schema is identified by the path in its `$id`. On disk, several schemas are stored in one file: see
+// Each generated schema is identified by the path in its `$id`. Several schemas share one file on disk; see
 // bundlePlace.
 
-/** Returns the path of the schema for a resource. The projected form does not require any fields inside items. */
+/** Returns the path of a resource's schema. The projected variant does not require any fields inside items. */
 export function resourceFile(name: string, projected = false): string {
   const kebab = name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase();
   return `resources/${kebab}${projected ? '.projected' : ''}.schema.json`;
 }
 
-/** The form of response that a schema describes: complete, with a projection, or with `details=true`. */
+/** The variant of a response that a schema describes: complete, with a projection, or with `details=true`. */
 export type ResponseVariant = 'full' | 'projected' | 'open';
 
-/** Returns the path of the schema for a response of an operation. `status` is a number or `default`. */
+/** Returns the path of the schema for one of an operation's responses. `status` is a number or `default`. */
 export function responseFile(operationId: string, status: string, variant: ResponseVariant): string {
   const suffix = { full: '', projected: '.projected', open: '.details' }[variant];
   return `operations/${operationId}/response.${status}${suffix}.schema.json`;
@@ -46,19 +46,17 @@ export function requestFile(operationId: string): string {
   return `operations/${operationId}/request.schema.json`;
 }
 
-/** The place where a generated schema is stored on disk. */
+/** Where a generated schema is stored on disk. */
 interface BundlePlace {
-  /** The path relative to the schema folder. There is one file for each resource and one for each operation. */
+  /** The file's path relative to the schema folder. Each resource and each operation has its own file. */
   readonly file: string;
-  /**
-   * The name of the schema in the file's `$defs`. Undefined for a resource, because its schema is the root of the file.
-   */
+  /** The schema's name in the file's `$defs`. Undefined for a resource, whose schema is the root of the file. */
   readonly name: string | undefined;
 }
 
 /**
- * Returns the place where a generated schema is stored on disk. For example, `operations/ID/request.schema.json` is
- * stored as `request` in `operations/ID.schema.json`.
+ * Returns where a generated schema is stored on disk. For example, `operations/ID/request.schema.json` is stored as
+ * `request` in `operations/ID.schema.json`.
  */
 export function bundlePlace(path: string): BundlePlace {
   const [, operation, part] = /^operations\/([^/]+)\/(.+)\.schema\.json$/.exec(path) ?? [];

@@ -1,30 +1,30 @@
-/** The configuration options of the contract. */
+/** The configuration options for the contract. */
 export interface ContractOptions {
   /** The folder that contains `openapi.yaml` and the files generated from it. Defaults to Portico's own folder. */
   readonly folder?: string;
-  /** The absolute paths of the OpenAPI Overlay documents. They are applied in this order. */
+  /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
   /**
    * The shadow contract. It never affects requests, but its verdicts are compared with the contract's, and any
    * differences are reported.
    */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
-  /** The absolute path of the file that lists accepted violations. Undefined if there is no such file. */
+  /** The absolute path of the baseline, which lists accepted violations. Undefined if there is no such file. */
   readonly baseline?: string;
-  /** True if the contract includes the inferred operations, which are the comment writes (rules, 10). */
+  /** True if the contract includes the inferred operations, all of which write comments (rules, 10). */
   readonly inferred: boolean;
   /**
-   * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
-   * reported elsewhere.
+   * For each operationId, the query parameters that are accepted in addition to the documented ones. Unknown
+   * operationIds are reported elsewhere.
    */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
-  /** The maximum number of violations that are collected for one message. */
+  /** The maximum number of violations to collect for one message. */
   readonly maxCollected: number;
-  /** True if most valid responses are proven valid from their bytes, without being parsed. */
+  /** True if the scanner is used, which proves most valid responses valid from their bytes without parsing them. */
   readonly scanner: boolean;
 }
 
-/** The defaults of the contract options. */
+/** The default contract options. */
 export const CONTRACT_DEFAULTS: ContractOptions = {
   overlays: [],
   inferred: true,

@@ -15,7 +15,7 @@ import type { SchemaFiles } from './explain/schema-errors.ts';
 import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 
-/** The contract. It is compiled once at startup and never changes afterwards. */
+/** The contract, which is compiled once at startup and never changes afterwards. */
 export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
@@ -26,12 +26,12 @@ export interface Contract {
   readonly operations: readonly Operation[];
   /** The document with all overlays applied. It is used only for display, not for handling requests. */
   readonly document: OpenApiDocument;
-  /** The generated schemas, by their paths. */
+  /** The generated schemas, keyed by path. */
   readonly schemas: SchemaFiles;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibilities of comments, each with the permission that it requires. */
+  /** The private visibility options for comments, each with the permission that it requires. */
   readonly privateOptions: readonly PrivateOption[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
@@ -51,6 +51,6 @@ export interface Contract {
     parameters: ParameterValues,
     response: ResponseToCheck,
   ) => ResponseFindings;
-  /** Checks the JSON value of a request body against its schema. */
+  /** Checks a parsed request body against its schema. */
   readonly checkRequest: (operation: Operation, value: unknown) => readonly Violation[];
 }

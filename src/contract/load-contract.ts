@@ -15,22 +15,22 @@ import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import { readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
-/** An operation, together with everything that was compiled for it. */
+/** An operation and everything that was compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
   readonly decode: ParameterDecoder;
 }
 
-/** Reads and compiles the contract. Throws a StartFault with all configuration errors in the contract. */
+/** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
   return withFolder(options, (folder) => compileContract(options, folder));
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. It skips compiling the schemas, which
- * takes most of the time in {@link loadContract}. Throws a StartFault with all configuration errors in the document and
- * its overlays.
+ * Returns the contract's operations for commands that do not check messages. The schemas are not compiled, which would
+ * take most of the time in {@link loadContract}. Throws a StartFault that lists all configuration errors in the
+ * document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
@@ -39,13 +39,13 @@ export function loadOperations(options: ContractOptions): readonly Operation[] {
   });
 }
 
-/** An operation, and the object that defines it in the document. */
+/** An operation and the object that defines it in the document. */
 interface DocumentedOperation {
   readonly operation: Operation;
   readonly source: OperationObject;
 }
 
-/** Returns the operations that the options include, in the order of the specification's table. */
+/** Returns the operations that the options include, in the order of the table in the specification. */
 function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
@@ -129,8 +129,8 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator configured one, configuration errors name it instead of
- * Portico's own.
+ * Calls `load` with the contract's folder. If the operator configured a folder, configuration errors name that folder
+ * instead of Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());
@@ -145,7 +145,7 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
   }
 }
 
-/** Compares two operations by their rows in the specification's table. Inferred operations come last. */
+/** Compares two operations by their rows in the table of the specification. Inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

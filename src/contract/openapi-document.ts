@@ -42,7 +42,7 @@ export interface ParameterObject {
   readonly example?: unknown;
 }
 
-/** The body for one media type. */
+/** The description of a body in one media type. */
 export interface MediaTypeObject {
   readonly schema: SchemaObject;
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
@@ -50,7 +50,7 @@ export interface MediaTypeObject {
   readonly examples?: Readonly<Record<string, { readonly value: unknown } | Reference>>;
 }
 
-/** The bodies by media type. */
+/** The descriptions of a body, keyed by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
 /** A documented response of an operation. */
@@ -98,20 +98,22 @@ export interface CatalogueEntry {
   readonly provenance: Provenance;
 }
 
-/** A permission with the role category that the specification assigns to it. */
+/** A permission and the role category that the specification assigns to it. */
 export interface PermissionEntry extends CatalogueEntry {
   readonly category?: 'anonymous' | 'standard' | 'custom' | 'site administration';
 }
 
-/** A private visibility of comments, and the permission that it requires. */
+/** A private visibility option for comments and the permission that it requires. */
 export interface PrivateOption {
-  /** The value of `visibility`. Only `recipients` is documented. The other names can be changed. */
+  /**
+   * The value of `visibility`. Only `recipients` is documented; the other names are assumptions that can be changed.
+   */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** How the value is known to exist. */
+  /** How it is known that the value exists. */
   readonly optionProvenance: Provenance;
-  /** How the value's target and permission are known. */
+  /** How it is known which target and permission belong to the value. */
   readonly mappingProvenance: Provenance;
 }
 
@@ -140,7 +142,7 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** Returns the name of the component to which a reference points. This is the last segment of the reference. */
+/** Returns the name of the component that a reference points to, which is the last segment of the reference. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

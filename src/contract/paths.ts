@@ -1,6 +1,6 @@
 import type { Operation } from '../model/operation.ts';
 
-/** A node in the tree of path segments. Fixed segments are found by their text, and placeholders by their suffix. */
+/** A node in the tree of path segments. Fixed segments are looked up by their text and placeholders by their suffix. */
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
@@ -12,8 +12,8 @@ interface Branch {
 export const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
 
 /**
- * Compiles path templates to a tree of segments. A match takes one lookup for each segment, regardless of the number of
- * templates.
+ * Compiles path templates into a tree of segments. Matching a path takes one lookup per segment, regardless of the
+ * number of templates.
  */
 export function compilePaths(entries: readonly PathEntry[]): (path: string) => PathMatch | undefined {
   const root = createBranch();
@@ -30,7 +30,7 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path: one more than a template can have, so that longer paths
+ * The maximum number of segments that are read from a path. It is one more than a template can have, so longer paths
  * match nothing.
  */
 export const MAX_SEGMENTS = 16;
@@ -82,11 +82,10 @@ export interface PathMatch {
   readonly template: string;
   readonly byMethod: ReadonlyMap<string, Operation>;
   /**
-   * The methods of inferred operations that are disabled. Requests with these methods are treated as undocumented
-   * (rules, 10).
+   * The methods of disabled inferred operations. Requests with these methods are treated as undocumented (rules, 10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
-  /** The raw segments by the name of their path parameter. They are still percent-encoded. */
+  /** The raw, percent-encoded segments, keyed by the name of their path parameter. */
   readonly rawParameters: Readonly<Record<string, string>>;
 }
 

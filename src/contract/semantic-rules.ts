@@ -16,8 +16,8 @@ const listCount: SemanticRule = {
 };
 
 /**
- * The page in a response is not past the response's own `pageCount`. This does not apply to empty lists and first
- * pages. If the client requested that page, the check of the page bounds reports it instead (rules, 5).
+ * The page number in a response does not exceed the response's own `pageCount`. The rule does not apply to empty lists
+ * or first pages. If the client requested that page, the check of the page bounds reports it instead (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -55,7 +55,7 @@ const executionsWhenFinished: SemanticRule = {
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => {
         const { status } = value;
-        // The meaning of any other status is not known.
+        // It is not known what other statuses mean.
         return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
       })
       .map(({ at }) => ({
@@ -64,7 +64,7 @@ const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** A canceled action contains the date and the user who canceled it. */
+/** A canceled action contains the date on which it was canceled and the user who canceled it. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
@@ -86,7 +86,7 @@ const spaceFilter: SemanticRule = {
   appliesTo: ({ spaceId }) => spaceId !== undefined,
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
-    // Numbers above 2^53 in the body are rounded in the same way as `spaceId`.
+    // Parsing rounds numbers above 2^53 in the body, so `spaceId` is rounded in the same way.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).includes(space))
@@ -94,7 +94,7 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/** The response to removing a favorite contains the canceled `favorited` action of the requested node. */
+/** The response to removing a favorite contains the canceled `favorited` action for the requested node. */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
@@ -102,7 +102,7 @@ const unfavoriteResult: SemanticRule = {
   check: (json, _, parameters) => canceledResult(json, 'favoriteAction', 'favorited', parameters),
 };
 
-/** The response to removing the wiki mark contains the canceled `wikified` action of the requested node. */
+/** The response to removing the wiki mark contains the canceled `wikified` action for the requested node. */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
@@ -141,7 +141,7 @@ const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // The stored form of a date has no time zone, so it cannot be compared with the other form.
+        // Dates in the stored form have no time zone, so they cannot be compared with dates in the other form.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -151,7 +151,7 @@ const newestFirst: SemanticRule = {
   },
 };
 
-/** Creates a rule that every item of an operation has one of the given types. */
+/** Creates a rule that requires every item to have one of the given types. */
 function onlyTypes(name: string, ...types: readonly string[]): SemanticRule {
   return {
     name,
@@ -178,19 +178,19 @@ const RULES: readonly SemanticRule[] = [
   // The type of an article is `kbentry`.
   onlyTypes('only-kbentry', 'kbentry'),
   onlyTypes('only-ideas', 'idea'),
-  // The comments on an idea have a type of their own.
+  // Comments on ideas have their own type.
   onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
 
 /** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
-/** A set of an operation's rules: the bit `1 << index` is set if it contains the rule with that index. */
+/** A set of an operation's rules: bit `1 << index` is set if the set contains the rule with that index. */
 type RuleSet = number;
 
 /**
- * Returns the rules of an operation that apply to the responses to a request. A rule does not apply if a projection may
- * have removed a field that it reads.
+ * Returns those of an operation's rules that apply to a request with the given parameters. A rule does not apply if a
+ * projection may have removed a field that the rule reads.
  */
 export function applicableRules({ semanticRules }: Operation, parameters: ParameterValues): RuleSet {
   let rules = 0;
@@ -202,7 +202,7 @@ export function applicableRules({ semanticRules }: Operation, parameters: Parame
   return rules;
 }
 
-/** Returns JSON pointers to the values in a response that rules read. `*` stands for all elements of an array. */
+/** Returns JSON pointers to the response values that the given rules read. `*` stands for all elements of an array. */
 export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: RuleSet): readonly string[] {
   const item = itemPlace(itemsAt);
   return semanticRules.flatMap((name, index) =>
@@ -211,14 +211,13 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
 }
 
 /**
- * The maximum number of findings for one rule. There must be a limit, because every item in a long list can violate the
- * rule.
+ * The maximum number of findings per rule. A limit is needed because every item in a long list can violate the rule.
  */
 const MAX_FINDINGS = 500;
 
 /**
  * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
- * violation, either at the same place or in a field that the rule reads.
+ * violation, either in the same place or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -247,27 +246,21 @@ function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: 
 
 const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
 
-/**
- * A finding of a semantic rule. It consists of a JSON pointer and a sentence. The sentence contains no values from the
- * response.
- */
+/** A semantic rule's finding: a JSON pointer and a sentence that contains no values from the response. */
 interface Finding {
   readonly at: string;
   readonly message: string;
 }
 
 /**
- * A rule about the meaning of a response that JSON Schema cannot express. The rule must not throw an error if the
- * response violates its schema.
+ * A rule about the meaning of a response that JSON Schema cannot express. Its functions must not throw an error even if
+ * the response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
-  /**
-   * The fields of an item that the rule reads. If a projection may have removed one of these fields, the rule is
-   * skipped.
-   */
+  /** The fields of an item that the rule reads. The rule is skipped if a projection may have removed one of them. */
   readonly reads: readonly string[];
-  /** Returns whether the rule applies to the responses to a request. If absent, the rule applies to all of them. */
+  /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
    * Returns JSON pointers to all values that `check` reads. The type and the length of a value can be read without
@@ -297,8 +290,8 @@ const excerptOfResult = (member: string) =>
   ['canceled', 'verb', 'node/id'].map((field) => `/result/${member}/${field}`);
 
 /**
- * Checks the response of operation 11 or 12. The action in it must be canceled, have the expected verb, and concern the
- * requested node.
+ * Checks a response from operation 11 or 12. The action in the response must be canceled, have the expected verb and
+ * concern the requested node.
  */
 function canceledResult(json: unknown, member: string, verb: string, { path }: ParameterValues): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
@@ -309,16 +302,16 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
   if (action['verb'] !== verb) findings.push({ at: `${at}/verb`, message: `${member} must have the verb ${verb}` });
   const { nodeId = '' } = path;
   const id = toObject(action['node'])?.['id'];
-  // Numbers above 2^53 in the body are rounded in the same way as `nodeId`.
+  // Parsing rounds numbers above 2^53 in the body, so `nodeId` is rounded in the same way.
   if (typeof id === 'number' && /^\d+$/.test(nodeId) && id !== Number(nodeId))
     findings.push({ at: `${at}/node/id`, message: `${member} must concern the requested node` });
   return findings;
 }
 
 interface Moment {
-  /** The time zone of the date. It is empty for the stored form. */
+  /** The time zone of the date, or an empty string for a date in the stored form. */
   readonly zone: string;
-  /** The digits of the date. They sort chronologically. */
+  /** The digits of the date, in an order that sorts chronologically. */
   readonly text: string;
 }
 

@@ -4,7 +4,7 @@ import type { ItemsAt } from '../model/operation.ts';
 export interface ParameterValues {
   /** The decoded path parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
-  /** All decoded query parameters of the request. Unknown parameters are included. */
+  /** All decoded query parameters of the request, including unknown ones. */
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -13,9 +13,9 @@ export interface ParameterValues {
   readonly spaceId: string | undefined;
   /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
-  /** True if the response lists follow relations (operations 10 and 14). */
+  /** True if the response contains a list of follow relations (operations 10 and 14). */
   readonly details: boolean;
-  /** False if the response also lists inactive relations (operations 10 and 14). */
+  /** False if the response also includes inactive follow relations (operations 10 and 14). */
   readonly active: boolean;
   /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;
@@ -30,7 +30,7 @@ interface Projection {
   readonly includeOnly: readonly string[];
 }
 
-/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them contains a field. */
+/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. */
 export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
   const paths = (name: string) =>
     (query.get(name) ?? []).flatMap((value) =>
@@ -46,7 +46,7 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection removes neither a field of an item nor a part of the field. */
+/** Returns true if a projection leaves a field of an item, including everything inside it, in the response. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
@@ -62,25 +62,23 @@ export interface Item {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the value if it is a JSON object, and otherwise undefined. */
+/** Returns the value if it is a JSON object, or undefined otherwise. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Returns the value if it is a JSON array, and otherwise an empty array. */
+/** Returns the value if it is a JSON array, or an empty array otherwise. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the items in a response without their pointers. Items that are not objects are included. */
+/** Returns the items in a response, without their pointers. Items that are not objects are included. */
 export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] {
   return placeOf(itemsAt, json)[1];
 }
 
-/**
- * Returns the items in a response that are objects. `itemsAt` is the place of the items in the operation's responses.
- */
+/** Returns the items in a response that are objects. `itemsAt` states where the operation's responses contain items. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {

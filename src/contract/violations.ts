@@ -1,7 +1,7 @@
 import { anyIndex } from '../lib/json-pointer.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
 
-/** Creates a violation for a parameter of a request. */
+/** Creates a violation for a request parameter. */
 export function parameterViolation(
   location: 'path' | 'query',
   at: string,
@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a response violation that was found without a schema. */
+/** Creates a violation for a problem that was found in a response without using a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,
@@ -23,7 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind. The same problem in many items of a list is reported once. */
+/** Returns the first violation of each kind, so that the same problem in many items of a list is reported only once. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();
@@ -33,8 +33,8 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds, so that an error that occurs in many items does not displace other
- * kinds.
+ * Returns all errors of the first `most` kinds. As a result, an error that occurs in many items does not displace other
+ * kinds of errors.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],

@@ -1,6 +1,6 @@
 /**
- * The error codes of all replies that Portico itself creates, with their status and title (RFC 9457). Codes do not
- * change, because clients can depend on them. A test compares docs/errors.md with this list.
+ * The error codes of all replies that Portico itself creates, with their status and title (RFC 9457). Codes never
+ * change, because clients may depend on them. A test compares docs/errors.md with this list.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
@@ -57,7 +57,9 @@ export const ERRORS = {
 /** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes with which authentication refuses a request. The metric of failed authentications counts each code. */
+/**
+ * The codes with which authentication can refuse a request. The metric for failed authentication counts each of them.
+ */
 export const AUTHENTICATION_CODES = [
   'credentials_required',
   'credentials_refused',

@@ -14,8 +14,8 @@ interface ErrorBody {
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
 /**
- * How the message of a denial ends in the format `{errors: {message}}`. The legacy server documents the line break and
- * the suggestion.
+ * The end of a denial's message in the format `{errors: {message}}`. The line break and the suggestion are documented
+ * behavior of the legacy server.
  */
 const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);

@@ -14,7 +14,7 @@ export interface ErrorDetail {
   readonly row?: number;
 }
 
-/** The error that a stage throws to end a request. One function turns all such errors into replies. */
+/** The error that a stage throws to end a request. A single function turns all such errors into replies. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** This package's folder, which contains `config/` and `schemas/`, both for the sources and for the release build. */
+/**
+ * The package's folder, which contains `config/` and `schemas/`. It is found both from the sources and from the build.
+ */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
 /** Returns the version of this package from its `package.json`. */

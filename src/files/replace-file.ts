@@ -4,23 +4,23 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically, so that readers never see a partial file. It also creates the file's
- * folder. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the new text
- * has been written.
+ * Replaces the contents of a file atomically, so that readers never see a partial file. The file's folder is created if
+ * it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the
+ * new text has been written.
  */
 export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // The rename is synchronous, so that nothing can happen between the check and the rename.
+    // The rename is synchronous, so that nothing can happen between it and the check.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** Replaces the contents of a file like `replaceFile`, but synchronously, for use when the process ends. */
+/** Like `replaceFile`, but synchronous, for use while the process is shutting down. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));
@@ -32,12 +32,12 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
   }
 }
 
-/** Returns a name for unfinished data, next to the file. It is random, so that nobody can place a link there first. */
+/** Returns the path of a temporary file next to a file. Its name is random, so nobody can place a link there first. */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and its parents, which only this user can access. They are created one at a time, because Node's
- * recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
+ * Creates a folder and any missing parents so that only this user can access them. They are created one at a time,
+ * because Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -50,7 +50,10 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Creates the folder of a file. Returns an error code if this fails or the folder is not writable, else undefined. */
+/**
+ * Creates the folder of a file. Returns an error code if this fails or the folder is not writable, or undefined
+ * otherwise.
+ */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);
@@ -64,5 +67,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** This path means that no file is used, so the data is lost when the process ends. */
+/** A path that stands for memory instead of a file, so the data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

@@ -1,7 +1,7 @@
 // The z-score for a two-sided confidence level of 95%.
 const Z = 1.96;
 
-/** Returns the lower bound of the Wilson score interval for the success rate of trials, from 0 to 1. */
+/** Returns the lower bound of the Wilson score interval for a success rate, from 0 to 1. */
 export function wilsonBound(successes: number, trials: number): number {
   if (trials <= 0) return 0;
   const share = Math.min(successes, trials) / trials;
@@ -11,7 +11,7 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Converts a confidence to the word that describes it. */
+/** Converts a confidence to a word that describes it. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
@@ -24,8 +24,8 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in a property that all `values` from a number of `responses` share. The number of trials is
- * the harmonic mean of these two numbers, because the items in one response are not independent.
+ * Returns the confidence in a property that all `values` share, given the number of `responses` in which they occurred.
+ * The number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {
   const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);

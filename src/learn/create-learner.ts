@@ -12,16 +12,16 @@ import { compilePathTemplate } from '../privacy/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses, fast enough to be used while requests are handled. */
+/** Samples responses. It is fast enough to be used while requests are handled. */
 export interface Learner {
   /**
-   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are sampled, and
-   * then one in {@link SAMPLE}.
+   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled,
+   * and after that, one in {@link SAMPLE}.
    */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
   samplePath(path: SampledPath): void;
-  /** Returns the observations that may be stored and proposed. */
+  /** Returns the observations that may be stored and used for proposals. */
   observations(): Observations;
 }
 
@@ -32,17 +32,17 @@ interface LearnerParts {
   /** Earlier observations, to which the learner adds new ones. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. The structure of every response is stored, so that responses
-   * with and without a switch can be compared.
+   * True for a walk, which sends each request only once. In a walk, the structure of every response is stored, so that
+   * responses with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
-/** How many responses of each operation are all sampled at first. After that, one in {@link SAMPLE} is. */
+/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
-/** The maximum number of stored templates of undocumented paths. */
+/** The maximum number of undocumented path templates that are stored. */
 const MAX_PATHS = 200;
 
 /** The minimum number of distinct responses that must contain a word or an undocumented field before it is stored. */
@@ -61,7 +61,8 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // The items from earlier runs are unknown and might be counted again, so they must not close a vocabulary.
+  // It is not known which items earlier runs counted, so the same items might be counted again. Therefore, earlier runs
+  // do not contribute to closing a vocabulary.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
@@ -86,12 +87,12 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A response with a switch may differ from responses without it, so it is only compared with them.
+      // A switch may change the structure of a response, so such a response is used only for the comparison.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
         samplePageSize(before, response, clock());
-      // The same bytes contain nothing new, whatever was requested.
+      // A body that was already sampled contains nothing new, whatever was requested.
       if (isCounted(`body ${status} ${details} ${projected}`)) return;
       before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

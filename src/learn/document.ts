@@ -47,7 +47,7 @@ export function childPath(path: string, name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}['${name.replaceAll(/['\\]/g, '\\$&')}']`;
 }
 
-/** Returns the node at a path that {@link childPath} has created. Returns undefined if there is no such node. */
+/** Returns the node at a path created by {@link childPath}, or undefined if there is no such node. */
 export function nodeAt(document: DocumentNode, path: string): unknown {
   const steps = [...path.matchAll(/\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\]|\[(\d+)\]/g)];
   let node: unknown = document;
@@ -59,7 +59,7 @@ export function nodeAt(document: DocumentNode, path: string): unknown {
   return node;
 }
 
-/** Splits a path into the path of the parent and the last name. */
+/** Splits a path into its parent's path and its last name. */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } {
   const [last = '', plain, quoted] = /(?:\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\])$/.exec(path) ?? [];
   return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };

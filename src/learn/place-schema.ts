@@ -6,7 +6,7 @@ export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
 
-/** A member, and the path of the schema that names it. */
+/** A member and the path of the schema that names it. */
 interface NamedMember {
   readonly path: string;
   readonly name: string;
@@ -32,18 +32,18 @@ export interface PlaceSchema {
   readonly required: readonly NamedMember[];
   /** The members that are expected but not required, each with the path of the schema that expects it. */
   readonly expected: readonly NamedMember[];
-  /** Returns the description of a member. Returns undefined if the member is undocumented. */
+  /** Returns the description of a member, or undefined if the member is undocumented. */
   member(name: string): PlaceSchema | undefined;
-  /** Returns the description of the array's elements. Returns undefined if there is none. */
+  /** Returns the description of the array's elements, or undefined if there is none. */
   items(): PlaceSchema | undefined;
 }
 
-/** Returns the description of a response body. Returns undefined if the contract does not describe a JSON body. */
+/** Returns the description of a response body, or undefined if the contract does not describe a JSON body. */
 type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
 
 const JSON_TYPE = 'application/json';
 
-/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
+/** Indexes the operations of a contract. Each place is compiled when it is needed for the first time. */
 export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
   const operations = new Map<string, { at: string; source: OperationNode }>();
   for (const [path, methods] of Object.entries(document.paths))

@@ -15,7 +15,9 @@ export function referenced(document: DocumentNode, reference: string): Site | un
   return schema && { path: childPath('$.components.schemas', name), schema };
 }
 
-/** Returns a schema, its parts and the targets of all references. The target of its own reference comes first. */
+/**
+ * Returns a schema, its parts and the targets of all references. The target of the schema's own reference comes first.
+ */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
   seen.add(site.path);
@@ -42,7 +44,7 @@ export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] 
   );
 }
 
-/** Returns a list with the site of a member in a schema, or an empty list if the schema does not name the member. */
+/** Returns a member's schema as a list, which is empty if the given schema does not name the member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -50,14 +52,14 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
   return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Returns a list with the site that describes unnamed members. The list is empty if there is no such site. */
+/** Returns the schema for unnamed members as a list, which is empty if there is no such schema. */
 export function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Returns a list with the site that describes array elements. The list is empty if there is no such site. */
+/** Returns the schema for array elements as a list, which is empty if there is no such schema. */
 export function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

@@ -4,7 +4,7 @@ export interface JsonLimits {
   readonly depth: number;
   /**
    * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or white space count as one more value. All strings together may contain 16 escapes per
+   * 64 bytes of a number or of white space count as one more value. All strings together may contain 16 escapes per
    * allowed value.
    */
   readonly values: number;
@@ -16,13 +16,13 @@ export type JsonExcess = keyof JsonLimits;
 /** The default limits, which are about ten times the size of the largest page of a documented operation. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Returns the message for an exceeded limit. `what` is the name of the text, for example `the body`. */
+/** Returns the message for an exceeded limit. `what` names the checked text, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not contain more than ${limits.values} values`;
 }
 
-/** A parsed text, or the reason why it was not parsed. `malformed` means that it is not JSON (RFC 8259). */
+/** A parsed text, or the reason why it was not parsed. `malformed` means that the text is not valid JSON (RFC 8259). */
 export type BoundedJson =
   | {
       readonly state: 'parsed';
@@ -35,8 +35,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. The time and stack space that parsing takes grow with the depth and the number of
- * values, so both are first counted in the bytes. A byte order mark is ignored.
+ * Parses an untrusted JSON text. Parsing takes more time and stack space the more deeply nested the text is and the
+ * more values it contains, so both are determined from the bytes first. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);
@@ -67,10 +67,10 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** The time to parse a number or white space grows with its length, so every 64 bytes count as one value. */
+/** Long numbers and white space take longer to parse, so every 64 bytes of them count as one value. */
 const BARE_SHIFT = 6;
 
-/** The number of escapes for each allowed value. Parsing an escape takes much longer than parsing a plain character. */
+/** The number of escapes per allowed value. Parsing an escape takes much longer than parsing a plain character. */
 const ESCAPES_PER_VALUE = 16;
 
 /**
@@ -85,8 +85,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // A number or white space that reaches this position exceeds the remaining values. The position is recalculated only
-  // when it is reached.
+  // If a number or white space reaches this position, the limit on values is exceeded. The position is recalculated
+  // only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {

@@ -3,7 +3,7 @@
  * passed to the function, but it must not affect the result.
  *
  * The memory has two halves. When the newer half is full, it replaces the older one, so a frequently used key stays in
- * memory however many other keys are added. A hit takes one lookup.
+ * memory no matter how many other keys are added. A lookup in the newer half is enough for most hits.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

@@ -1,7 +1,7 @@
 /**
- * Returns a quantile of a histogram (`share` is from 0 to 1), interpolated linearly within its bucket, or undefined if
- * the histogram is empty. In the first bucket, the result is that bucket's upper bound; above the last bound, it is the
- * last bound. `counts` has one entry more than `bounds`.
+ * Returns a quantile of a histogram, interpolated linearly within its bucket, or undefined if the histogram is empty.
+ * `share` is a number from 0 to 1, and `counts` has one more entry than `bounds`. A quantile in the first bucket is
+ * reported as that bucket's upper bound, and a quantile above the last bound as the last bound.
  */
 export function bucketQuantile(
   share: number,

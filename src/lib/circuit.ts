@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The number of consecutive failures that opens a circuit, and the time for which it stays open. */
+/** How many consecutive failures open a circuit, and how long it stays open. */
 interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
@@ -12,14 +12,16 @@ export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 /** The state of a circuit, which determines whether all attempts, no attempts or only a trial are allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** Called when a circuit opens, and when it closes after a successful trial. A failed trial is not a change. */
+/** Called when a circuit opens and when it closes after a successful trial, but not after a failed trial. */
 type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
 
 /** A circuit breaker, which blocks attempts after a number of consecutive failures and later allows a trial. */
 interface Circuit {
   /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
   waitSeconds(): number;
-  /** Begins an attempt. Call it only if `waitSeconds` returns 0. Returns a function to call once with the outcome. */
+  /**
+   * Begins an attempt and returns a function to call once with the outcome. Call it only if `waitSeconds` returns 0.
+   */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;
 }

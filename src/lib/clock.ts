@@ -17,15 +17,15 @@ export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS)
 export const startOfHour = (instant: number): number => hourOf(instant) * HOUR_MS;
 
 /**
- * Returns whether a text is a calendar date in the format `YYYY-MM-DD`. `Date` itself would accept February 30 as a day
- * in March.
+ * Returns whether a string is a calendar date in the format `YYYY-MM-DD`. `Date` alone would accept February 30 as a
+ * day in March.
  */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** Returns the end of a day in UTC, in epoch milliseconds. Returns NaN if the text is not a date. */
+/** Returns the end of a day in UTC, in epoch milliseconds, or NaN if the string is not a date. */
 export function endOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) + DAY_MS;
 }

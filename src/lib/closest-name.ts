@@ -1,11 +1,12 @@
 import leven from 'leven';
 
-/** The maximum length of a name. Longer names are unlikely to be typing errors, and comparing them would be slow. */
+/** The maximum length of a name. A longer name is unlikely to be a typo, and comparing it would be slow. */
 const MAX_LENGTH = 100;
 
 /**
- * Returns the known name that was probably meant, or undefined. Such a name differs only in case, begins with the given
- * text (of three letters or more), or differs by a few edits. More edits are allowed if the first letter matches.
+ * Returns the known name that was probably meant, or undefined if there is none. Such a name differs from the given
+ * text only in case, begins with it (if it has at least three letters), or differs by a few edits. More edits are
+ * allowed if the first letters match.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

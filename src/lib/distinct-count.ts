@@ -1,13 +1,11 @@
-// With 2048 bits, the count is accurate to within a few percent up to several thousand items. At about 15,000, the
-// bitmap is full.
+// With 2048 bits, the count is accurate to within a few percent for up to several thousand items. At about 15,000
+// items, the bitmap is full.
 const BITS = 2_048;
 
 /** The size of a bitmap for counting distinct items, in bytes. */
 export const DISTINCT_BYTES = BITS / 8;
 
-/**
- * Returns the position of an item in a bitmap. `hash` is any evenly distributed number that is derived from the item.
- */
+/** Returns the position of an item in a bitmap. `hash` is any evenly distributed number derived from the item. */
 export function distinctPlace(hash: number): number {
   return (hash >>> 0) % BITS;
 }

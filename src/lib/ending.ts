@@ -1,5 +1,5 @@
 /**
- * The part of `AbortSignal` that reports that a caller is no longer waiting. Creating a real one for every request
+ * The part of `AbortSignal` that reports that a caller is no longer waiting. Creating a real signal for every request
  * would be too slow.
  */
 export interface Cancellation {

@@ -8,7 +8,7 @@ export function pointerTo(keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${escapePointer(key)}`).join('');
 }
 
-/** Returns the names and indices of a JSON pointer. */
+/** Returns the names and indices in a JSON pointer. */
 export function keysOf(pointer: string): string[] {
   return pointer
     .split('/')

@@ -3,9 +3,10 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network under which rate limits count an address. For IPv4, this is the address itself. For IPv6, it is
- * the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
- * 2.5.5.2) is treated as an IPv4 address. Any other text is cut to 64 characters and otherwise returned unchanged.
+ * Returns the network to which rate limits assign an address. For IPv4, this is the address itself. For IPv6, it is the
+ * /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
+ * 2.5.5.2) is treated as an IPv4 address. Any other string is truncated to 64 characters but otherwise returned
+ * unchanged.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -17,7 +18,7 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Returns the eight groups of an IPv6 address in any notation. Returns undefined for other text. */
+/** Returns the eight groups of an IPv6 address in any notation, or undefined for any other string. */
 function groupsOf(address: string): number[] | undefined {
   const [plain = ''] = address.toLowerCase().split('%', 1);
   const parts = plain.split('::');

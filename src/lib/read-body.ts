@@ -5,7 +5,7 @@ import { createSilenceWatch } from './silence-watch.ts';
 interface ReadLimits {
   /** The maximum number of bytes in memory. */
   readonly bytes: number;
-  /** The longest allowed pause between two parts, in milliseconds. Undefined if pauses are limited elsewhere. */
+  /** The longest allowed pause between two chunks, in milliseconds. Undefined if pauses are limited elsewhere. */
   readonly silenceMs?: number;
 }
 
@@ -14,7 +14,9 @@ type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
   /** The body is larger than the limit. `stream` yields the whole body, including `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
-  /** The source failed, closed too early or paused for too long. `bytes` contains what was received until then. */
+  /**
+   * The source failed, closed too early or paused for too long. `bytes` contains what was received up to that point.
+   */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
 /** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */

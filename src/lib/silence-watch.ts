@@ -1,8 +1,8 @@
-/** A reason for which silence is tolerated. */
+/** A reason to tolerate silence. */
 interface SilenceExcuse {
-  /** Returns whether the silence currently has a different cause. */
+  /** Returns whether this reason currently explains the silence. */
   readonly excused: () => boolean;
-  /** The longest silence that is tolerated for this reason, in milliseconds. */
+  /** The maximum duration of silence that is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 
@@ -10,7 +10,7 @@ interface SilenceExcuse {
 interface SilenceWatch {
   /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;
-  /** Reports activity. */
+  /** Records activity, which restarts the timeout. */
   readonly touch: () => void;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-/** The work as seen by one caller. `leader` is true for the caller that started it. */
+/** The work from one caller's point of view. `leader` is true for the caller that started it. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
@@ -15,7 +15,7 @@ interface SingleFlight<T> {
   readonly size: number;
 }
 
-/** Creates a single flight. To limit memory, work is shared for at most `maxKeys` keys at a time. */
+/** Creates a `SingleFlight`. To limit memory, work is shared for at most `maxKeys` keys at a time. */
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
@@ -27,7 +27,7 @@ export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } =
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // This also handles the rejection if callers are no longer waiting.
+    // This also handles the rejection if no caller is waiting any longer.
     promise.then(land, land);
     return promise;
   };

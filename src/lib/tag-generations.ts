@@ -1,12 +1,14 @@
 /** Records when tags last changed, to distinguish work that began before a change from later work. */
 interface TagGenerations {
-  /** The current generation, which grows with every change. */
+  /** The current generation, which increases with every change. */
   readonly current: number;
   /** Records a change to these tags in a new generation. */
   move(tags: Iterable<string>): void;
   /** Records a change to all tags in a new generation. */
   moveAll(): void;
-  /** Returns whether no tag has changed since the given generation. Returns false if this is no longer known. */
+  /**
+   * Returns whether none of the tags has changed since the given generation. Returns false if this is no longer known.
+   */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */
   readonly size: number;
@@ -17,7 +19,7 @@ interface TagGenerations {
  * any generation before the dropped one. This can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
-  // Tags are in the order of their latest change, so the first tag is dropped first.
+  // The tags are sorted by their latest change, so the first tag is dropped first.
   const moved = new Map<string, number>();
   let minimum = 0;
 

@@ -18,7 +18,7 @@ export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '')
-    // A multi-line message could look like stack frames.
+    // A multi-line message could be mistaken for stack frames.
     .replace(error.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))

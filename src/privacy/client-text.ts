@@ -5,15 +5,15 @@ import { mayShow } from './shown-text.ts';
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of ids. It is accepted before further checks, because some of these ids contain groups of digits
+ * The most common form of id. It is accepted without further checks, because some of these ids contain groups of digits
  * that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
 /**
- * Returns whether a client's request id may be written to logs and the ledger and sent upstream. It must be short and
- * plain, and it must not contain a credential or personal data. Random text and long numbers are allowed, because ids
- * contain them. A person's name in an id cannot be distinguished from a word.
+ * Returns whether a client's request id may be written to logs and the ledger and sent upstream. The id must be short
+ * and plain, and it must not contain a credential or personal data. Random text and long numbers are allowed, because
+ * ids often contain them. A person's name in an id cannot be distinguished from other words.
  */
 export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;
@@ -27,7 +27,7 @@ const MAX_NAME = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const SIZE = /^\d{1,5}x\d{1,5}$/;
 
-/** Returns an untrusted name unchanged if it is a plain identifier that may be shown, otherwise `?`. */
+/** Returns an untrusted name unchanged if it is a plain identifier that may be shown, or `?` otherwise. */
 export function plainName(name: string): string {
   return name.length <= MAX_NAME ? rememberedName(name) : HIDDEN_NAME;
 }
@@ -40,8 +40,8 @@ const rememberedName = boundedMemo(MAX_REMEMBERED, (name: string) =>
 );
 
 /**
- * Returns the name of a parameter if it is short and plain enough to be shown to the client that sent it, otherwise an
- * empty text.
+ * Returns a parameter's name if it is short and plain enough to be shown to the client that sent it, or an empty string
+ * otherwise.
  */
 export function plainParameter(name: string | undefined): string {
   return name !== undefined && /^[\w.-]{1,64}$/.test(name) && mayShow(name) ? name : '';
@@ -53,7 +53,7 @@ const FIELD_NAME = /^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**
- * Returns whether a text looks like the name of a JSON field. A name that contains an e-mail address, an object id, a
+ * Returns whether a string looks like the name of a JSON field. A name that contains an e-mail address, an object id, a
  * token or a space is probably a key in a map and may be personal data.
  */
 export function isFieldName(name: string): boolean {
@@ -63,7 +63,7 @@ export function isFieldName(name: string): boolean {
   return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name) && mayShow(name);
 }
 
-/** Returns whether a text is a plain word, such as an enum value, and not a token. */
+/** Returns whether a string is a plain word, such as an enum value, and not a token. */
 export function isWord(text: string): boolean {
   return /^[A-Za-z][A-Za-z_-]{0,31}$/.test(text) && mayShow(text);
 }

@@ -1,8 +1,8 @@
 /** The details that the description of a value may reveal. */
 interface DescriptionDetail {
-  /** True if the description contains the form of a text (such as a date or an address) as well as its length. */
+  /** True if the description contains a string's form (such as a date or an address) in addition to its length. */
   readonly form: boolean;
-  /** True if the description may contain the text itself, if it is one plain word. */
+  /** True if the description may contain a string itself, provided that the string is a single plain word. */
   readonly word: boolean;
 }
 
@@ -20,7 +20,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The number of characters that are matched, so that a long text does not take longer than a short one.
+// The number of characters that are matched. Because of this limit, a long string takes no longer than a short one.
 const MAX_MATCHED = 300;
 
 /** Describes a JSON value without revealing it: its type, its size and, if allowed, its form. */

@@ -4,8 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
-   * Returns whether a text is the value of a personal field or consists of words from such values. For example, `Jana`
-   * and `jana_novak` match Jana Novák.
+   * Returns whether a string is the value of a personal field or consists of words from such values. For example,
+   * `Jana` and `jana_novak` match Jana Novák.
    */
   readonly contains: (text: string) => boolean;
 }

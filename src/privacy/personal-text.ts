@@ -1,6 +1,6 @@
 /**
  * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only
- * here. Every expression looks ahead a limited number of characters, so that matching a long text cannot be slow.
+ * here. Every expression looks ahead only a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
@@ -19,18 +19,20 @@ const PERSONAL = [
   /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?:[A-Z]{0,4}\d{10,26}|(?:[-._:/+= ][A-Z\d]{4}){3,7})(?![A-Za-z\d])/,
 ];
 
-/** Nine or more digits, which may be in groups. Names in contracts contain fewer digits. */
+/** Nine or more digits, possibly in groups. Names in contracts contain fewer digits. */
 const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
 /** Four groups of digits, including IPv4 addresses whose groups all have one digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
-/** Returns whether a text contains an e-mail or IP address, or a telephone, card or account number. */
+/** Returns whether a string contains an e-mail or IP address, or a telephone, card or account number. */
 export const containsPersonalData = (text: string): boolean => PERSONAL.some((form) => form.test(text));
 
-/** Returns whether a text contains a number that is long enough to identify a person. */
+/** Returns whether a string contains a number that is long enough to identify a person. */
 export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
-/** Returns whether a text contains four numbers like an IPv4 address. They may also be a version number. */
+/**
+ * Returns whether a string contains four numbers in the form of an IPv4 address, which may also be a version number.
+ */
 export const containsFourNumbers = (text: string): boolean => SHORT_MACHINE.test(text);
 
 /** The kinds of personal data in the contract (`x-pii`). */

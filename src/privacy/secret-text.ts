@@ -1,7 +1,7 @@
 /**
  * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
- * listed only here. Every expression looks ahead a limited number of characters, so that matching a long text cannot be
- * slow.
+ * listed only here. Every expression looks ahead only a limited number of characters, so matching is fast even for long
+ * strings.
  */
 const CREDENTIALS = [
   // A JSON Web Token, which begins with `{"` in Base64 (RFC 7519, 3.1).
@@ -12,7 +12,7 @@ const CREDENTIALS = [
   /\b(?:basic|bearer)\s+[\w+/=.~-]{6}/i,
 ];
 
-/** Hexadecimal texts that are as long as hashes, keys and UUIDs. */
+/** Hexadecimal strings that are as long as hashes, keys and UUIDs. */
 const HEXADECIMAL = [
   /(?<![\da-z])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\da-z])/i,
   /[\da-f]{24}/i,
@@ -24,20 +24,20 @@ const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
- * Returns whether a text contains a key, a token, a password, or Base64 text that encodes a name with a password or an
- * e-mail address.
+ * Returns whether a string contains a key, a token, a password, or Base64 text that encodes a name with a password or
+ * an e-mail address.
  */
 export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
 }
 
-/** Returns whether a text contains generated random text: hexadecimal digits, or a word of random letters. */
+/** Returns whether a string contains generated random text: hexadecimal digits, or a word of random letters. */
 export function containsRandomText(text: string): boolean {
   return HEXADECIMAL.some((form) => form.test(text)) || text.split(/[^\w-]+/).some(looksRandom);
 }
 
 /**
- * Returns whether a Base64 text contains a credential or an e-mail address. Random Base64 text rarely decodes to
+ * Returns whether a Base64 string contains a credential or an e-mail address. Random Base64 text rarely decodes to
  * printable characters only, so false positives are rare.
  */
 function hidesCredential(text: string): boolean {
@@ -57,7 +57,7 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** The sizes of pictures, which are ignored. */
+/** Image sizes, which are ignored. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
  * The fraction of rare pairs above which a word is considered random. The lower limit is for long words, in which the
@@ -68,7 +68,7 @@ const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
  * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, except for the rarest five
- * percent of all pairs. Two out of five pairs of random letters are in this list.
+ * percent of all pairs. Two out of five random letter pairs are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',
@@ -125,7 +125,7 @@ export function looksRandom(text: string): boolean {
   return odd >= MIN_ODD && share > (characters < LONG ? MAX_ODD_SHARE : MAX_ODD_SHARE_LONG);
 }
 
-/** Returns whether a character rarely follows the one before it in names. */
+/** Returns whether the character at an index rarely follows the one before it in identifiers. */
 function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;

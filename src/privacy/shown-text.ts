@@ -6,8 +6,8 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Returns whether a text may be shown, because it contains no credential, personal data, long number or random text.
- * Logs, the ledger, reports and proposals never show any other name or text from a message.
+ * Returns whether a string may be shown because it contains no credential, personal data, long number or random text.
+ * Logs, the ledger, reports and proposals never show any other names or texts from messages.
  */
 export function mayShow(text: string): boolean {
   return (

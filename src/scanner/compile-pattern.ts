@@ -1,9 +1,12 @@
 import { BEYOND_ASCII, type CharacterSet, parsePattern, type PatternNode } from './parse-pattern.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
-/** The number of bytes per state: for each next byte of a string, the state that follows. */
+/**
+ * The number of bytes per state. For each possible next byte of a string, a state contains the number of the next
+ * state.
+ */
 const ROW = 256;
-/** States are stored in bytes, and state 0 means failure. */
+/** The number of a state must fit in a byte, and state 0 means failure. */
 const MAX_STATES = 255;
 const MAX_NODES = 4000;
 
@@ -13,8 +16,8 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the start. Column 0 is 1 in
- * accepting states. Strings with escapes are never accepted.
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. Column 0
+ * contains 1 for accepting states. Strings with escapes are never accepted.
  */
 export function compilePattern(source: string): Uint8Array {
   const steps = toSteps(parsePattern(source));
@@ -53,7 +56,7 @@ function rowOf(
   for (const { first, codes } of classes) {
     const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
     for (const code of codes) {
-      // The first byte stands for the whole character; the bytes that follow it do not change the state.
+      // The first byte represents the whole character; the bytes that follow it do not change the state.
       if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
       else if (code !== BACKSLASH) row[code] = next;
     }
@@ -63,7 +66,7 @@ function rowOf(
   return row;
 }
 
-/** Characters that every set in a pattern treats in the same way. */
+/** Characters that every set in a pattern treats the same way. */
 interface CharacterClass {
   readonly first: number;
   readonly codes: readonly number[];
@@ -76,7 +79,7 @@ function classesOf({ byCharacter }: Steps): readonly CharacterClass[] {
   return [...groups.values()].map((group) => ({ first: group[0] ?? 0, codes: group }));
 }
 
-/** An automaton with empty steps (Thompson's construction). It starts at node 0. */
+/** An automaton with empty transitions (Thompson's construction). It starts at node 0. */
 interface Steps {
   readonly empty: number[][];
   readonly byCharacter: ({ readonly set: CharacterSet; readonly to: number } | undefined)[];
@@ -96,7 +99,7 @@ function toSteps(tree: PatternNode): Steps {
     if (empty.length > MAX_NODES) return from;
     if (part.kind === 'sequence') return part.parts.reduce((at, one) => append(one, at), from);
     const end = add();
-    // Every part begins at a new node, which has no step yet.
+    // Every part begins at a new node, which has no transitions yet.
     if (part.kind === 'set') byCharacter[from] = { set: part.set, to: end };
     else if (part.kind === 'choice') for (const one of part.parts) connect(append(one, branch(from)), end);
     else {
@@ -114,7 +117,7 @@ function toSteps(tree: PatternNode): Steps {
   return { empty, byCharacter, last: append(tree, add()) };
 }
 
-/** Returns the given nodes and all nodes that empty steps reach from them, in ascending order. */
+/** Returns the given nodes, and all nodes that empty transitions reach from them, in ascending order. */
 function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
   const all = new Set(nodes);
   for (const node of all) for (const next of empty[node] ?? []) all.add(next);

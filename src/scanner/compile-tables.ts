@@ -12,9 +12,12 @@ interface CompiledTables {
   readonly root: number;
   /** The names of the excerpt's members, by slot. */
   readonly names: readonly string[];
-  /** The location of each table's objects in the body: member names, and `*` for array elements. */
+  /**
+   * The path to each table's objects in the body, keyed by table. It consists of member names and `*` for array
+   * elements.
+   */
   readonly places: ReadonlyMap<number, readonly string[]>;
-  /** The location of each value for which the scan can record a departure from what is expected, by its node. */
+  /** The path to each value for which the scan can record a departure from what is expected, keyed by node. */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -23,7 +26,7 @@ interface Position {
   readonly path: readonly string[];
   /** The number of arrays that contain the value. */
   readonly level: number;
-  /** The parts of the value that the excerpt contains; undefined if the value is not part of it. */
+  /** The parts of the value that the excerpt contains, or undefined if the value is not part of the excerpt. */
   readonly excerpt: ExcerptTree | undefined;
   readonly slot: number;
 }
@@ -31,7 +34,7 @@ interface Position {
 /** Only a schema that contains itself describes values that are nested more deeply. */
 const MAX_DEPTH = 32;
 
-/** Creates a compiler that writes tables into a memory. All schemas in one memory share their patterns. */
+/** Creates a compiler that writes tables to a memory. All schemas in the same memory share their patterns. */
 export function createTableCompiler(memory: TableMemory) {
   const patterns = new Map<string, number>();
   const patternAt = (source: string): number => {
@@ -97,8 +100,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // Later steps read these members, but no schema documents them. If one is present, the scan cannot prove that the
-      // body is valid.
+      // Later steps read these members, but no schema documents them. If one of them is present, the scan cannot prove
+      // that the body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -182,7 +185,7 @@ interface KeyEntry {
   readonly need: number;
 }
 
-/** Writes an object's members and their hash table; returns the table's address. */
+/** Writes an object's members and their hash table, and returns the address of the table. */
 function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   const buckets = 2 ** Math.ceil(Math.log2(entries.length * 2));
   const table = memory.allocate(layout.TABLE_BUCKETS + buckets * 4);
@@ -195,8 +198,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // JSON writes some of these names with escapes, which the scanner does not decode. Documented names are not
-    // searched for addresses. `__proto__` cannot be set as a member.
+    // The scanner does not decode escapes, which some of these names need in JSON, and it does not search documented
+    // names for addresses. A member cannot be named `__proto__`, because it could not be set.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;

@@ -10,18 +10,19 @@ import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /** The rules for the members of an object. */
 export interface ObjectRules {
-  /** The schemas of each documented member, in their order in the schemas. */
+  /** The schemas for each documented member. The members are in the order in which the schemas list them. */
   readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
   readonly required: ReadonlySet<string>;
   /** The members that are expected but not required. */
   readonly expected: ReadonlySet<string>;
   /**
-   * The effect of an undocumented member: it is reported or ignored, or prevents the scan from proving the body valid.
+   * The effect of an undocumented member: it is reported, it is ignored, or it prevents the scan from proving the body
+   * valid.
    */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
 
-/** All requirements of the schemas for one value. */
+/** The combined requirements of all schemas for one value. */
 export interface ValueRules {
   /** The allowed kinds of values, one bit per kind. */
   kinds: number;
@@ -141,8 +142,8 @@ function mergeTogether(places: Together): ValueRules {
 }
 
 /**
- * Returns true if a word in an enum satisfies the other rules for strings, so that they need not be checked during the
- * scan.
+ * Returns true if a word in an enum satisfies the other rules for strings, so that the scan does not have to check
+ * them.
  */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;
@@ -158,9 +159,9 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // These have already been followed and expanded.
+  // By this time, references have been followed and combinations expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
-  // These are merged together, because `additionalProperties` depends on `properties`.
+  // These are merged together in `mergeObject`, because `additionalProperties` depends on `properties`.
   ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [
     'type',
@@ -197,7 +198,9 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ],
 ]);
 
-/** Sets a string's only expectation. Expectations are reported separately, but the scan can record only one. */
+/**
+ * Sets the expectation for a string. Throws if there is already one, because the scan can record only one per string.
+ */
 function expectOnce(rules: ValueRules, expectation: Partial<ValueRules>, path: string): void {
   if (rules.expectedPattern !== undefined || rules.expectedWords !== undefined)
     throw new UnsupportedSchema(`two expected forms in ${path}`);
@@ -217,7 +220,7 @@ function allowOnly(rules: ValueRules, values: readonly unknown[], path: string):
   rules.words = words === undefined ? allowed : words.filter((word) => allowed.includes(word));
 }
 
-/** Merges the schemas' rules for objects; undefined if every object is valid. */
+/** Merges the schemas' rules for objects. Returns undefined if every object is valid. */
 function mergeObject(places: Together): ObjectRules | undefined {
   const members = new Map<string, PlacedSchema[]>();
   const required = new Set<string>();
@@ -233,7 +236,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
-    // `additionalProperties` ignores the properties that other schemas define for the same value.
+    // `additionalProperties` disregards the properties that other schemas define for the same value.
     if (!additional && places.filter(hasProperties).length > 1)
       throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
     if (!additional) others = 'doubted';

@@ -12,19 +12,22 @@ import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts'
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
-  /** The body with only the members that the excerpt's paths name. */
+  /** The body, reduced to the members that the excerpt's paths name. */
   readonly excerpt: unknown;
-  /** The same object for bodies that differ in the same way. */
+  /** The body's differences from the contract. Bodies with the same differences have the same object here. */
   readonly differences: ScannedDifferences;
-  /** False if the body has no absolute address: no string has a colon that is followed by a slash, plain or escaped. */
+  /**
+   * False if the body contains no absolute address, that is, no string with a colon followed by a plain or escaped
+   * slash.
+   */
   readonly hasAddress: boolean;
 }
 
 /** Checks bodies against one schema. */
 export interface Scanner {
   /**
-   * Returns the excerpt and the undocumented members if the body is certainly valid. Returns undefined if the body must
-   * be parsed and validated.
+   * Returns the excerpt and the differences if the body is certainly valid. Returns undefined if the body must be
+   * parsed and validated.
    */
   readonly scan: (body: Buffer) => ScannedBody | undefined;
 }
@@ -33,7 +36,7 @@ export interface Scanner {
 export interface ScannerSource {
   readonly schemas: SchemasByPath;
   readonly schema: PlacedSchema;
-  /** The members of the excerpt: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */
+  /** JSON pointers to the members of the excerpt, such as `/list/*\/id`. `*` stands for every element of an array. */
   readonly excerpt: readonly string[];
 }
 
@@ -43,14 +46,14 @@ export interface ScannerModule {
   readonly compile: (source: ScannerSource) => Scanner;
 }
 
-/** The largest body that is scanned, in bytes. */
+/** The maximum size of a body that is scanned, in bytes. */
 const MAX_BODY = 1024 * 1024;
-/** The deepest nesting that is scanned. It limits the stack, because the module is recursive. */
+/** The maximum nesting depth of a body that is scanned. It limits the stack size, because the module is recursive. */
 const MAX_DEPTH = 60;
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
 
-/** A global of Node that is missing from its type definitions. */
+/** A Node global that is missing from Node's type definitions. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -71,9 +74,10 @@ interface ModuleExports {
 /**
  * Loads the module. Bodies that exceed `limits` are never reported as valid.
  *
- * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its schema.
- * It never decides that a body is invalid. If there is any doubt, the body is parsed and validated as if there were no
- * scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the decision.
+ * A scanner proves, in one pass over the bytes and without creating objects, that a body is JSON and satisfies its
+ * schema. It never decides that a body is invalid. If there is any doubt, the body is parsed and validated as if there
+ * were no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
+ * decision.
  */
 export function openScanner(limits: JsonLimits): ScannerModule {
   const module = new WebAssembly.Module(readFileSync(MODULE));
@@ -81,7 +85,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
   const tables = createTableMemory(memory);
   const compile = createTableCompiler(tables);
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
-  // A body has at most one escape per two bytes, and each value may contain 16 of them.
+  // An escape takes at least two bytes, and 16 escapes are allowed per value, so a body of this size cannot have too
+  // many.
   const maxBody = Math.min(MAX_BODY, limits.values * 32);
   let views = viewsOf(memory.buffer);
 
@@ -94,7 +99,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           const { length } = body;
           if (length > maxBody) return undefined;
           const start = tables.end;
-          // Memory growth, caused by a table or a longer body, replaces the buffer.
+          // Adding a table or scanning a longer body can grow the memory, which replaces the buffer.
           if (start + length + layout.PADDING > views.bytes.length) {
             growTo(memory, start + length + layout.PADDING);
             views = viewsOf(memory.buffer);
@@ -102,10 +107,12 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
-          // The parser would replace bytes that are not valid UTF-8, and the value would differ from the scanned bytes.
+          // The parser would replace bytes that are not valid UTF-8, so the parsed value would differ from the scanned
+          // bytes.
           const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
           if (!isPlain && !isUtf8(body)) return undefined;
-          // Long numbers and white space also count toward the limit: one value for every 64 bytes.
+          // Every 64 bytes of the body also count as one value, so that long numbers and white space count toward the
+          // limit.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
           const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;

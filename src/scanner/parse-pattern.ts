@@ -1,16 +1,16 @@
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /**
- * A set of characters: one flag for each ASCII character, and one flag for all others together. A set never contains a
- * character that the pattern rejects. It may lack some that the pattern accepts, because such a body is then merely
- * parsed and validated.
+ * A set of characters, stored as one flag for each ASCII character and one flag for all others together. A set never
+ * contains a character that the pattern rejects. It may lack some characters that the pattern accepts, because a body
+ * that contains them is then merely parsed and validated.
  */
 export type CharacterSet = Uint8Array;
 
 /** The index of the flag for all characters outside ASCII. */
 export const BEYOND_ASCII = 128;
 
-/** A pattern, parsed into a tree. */
+/** A node in the tree of a parsed pattern. */
 export type PatternNode =
   | { readonly kind: 'set'; readonly set: CharacterSet }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternNode[] }
@@ -18,8 +18,8 @@ export type PatternNode =
   | { readonly kind: 'repeat'; readonly part: PatternNode };
 
 /**
- * Parses a pattern of JSON Schema (ECMA-262 with the flag `u`) into a tree that matches whole strings. Throws for
- * look-around assertions, back references, word boundaries and Unicode classes.
+ * Parses a JSON Schema pattern (ECMA-262 with the `u` flag) into a tree that matches whole strings. Throws for
+ * lookaround assertions, backreferences, word boundaries and Unicode classes.
  */
 export function parsePattern(source: string): PatternNode {
   const reader = createReader(source);
@@ -32,11 +32,11 @@ export function parsePattern(source: string): PatternNode {
 interface Reader {
   readonly source: string;
   readonly atEnd: () => boolean;
-  /** Returns the next character without consuming it; empty at the end. */
+  /** Returns the next character without consuming it, or an empty string at the end. */
   readonly peek: () => string;
-  /** Consumes one character. Throws at the end and for characters outside ASCII. */
+  /** Consumes and returns one character. Throws at the end and for characters outside ASCII. */
   readonly next: () => string;
-  /** Consumes the given text and returns true if it comes next, and otherwise returns false. */
+  /** If the given text comes next, consumes it and returns true. Otherwise, returns false. */
   readonly take: (text: string) => boolean;
 }
 
@@ -61,8 +61,8 @@ function createReader(source: string): Reader {
 }
 
 /**
- * Parses alternatives. Only the outermost ones may have anchors. A side without an anchor is extended to match any
- * text.
+ * Parses alternatives. Only the outermost ones may have anchors. Where an anchor is missing, any text may precede or
+ * follow the match.
  */
 function readAlternatives(reader: Reader, outermost: boolean): PatternNode {
   const parts = [readSequence(reader, outermost)];
@@ -99,10 +99,10 @@ function readRepetition(reader: Reader): PatternNode {
   return repeated;
 }
 
-/** More repetitions would need too many states. */
+/** The maximum number of repetitions. A higher number would need too many states. */
 const MAX_REPETITIONS = 200;
 
-/** Reads the rest of `{2}`, `{2,}` or `{2,5}`. */
+/** Reads the rest of a quantifier such as `{2}`, `{2,}` or `{2,5}`. */
 function readCount(reader: Reader, part: PatternNode): PatternNode {
   const least = readInteger(reader);
   let most: number | undefined = least;
@@ -131,7 +131,7 @@ function readAtom(reader: Reader): PatternNode {
   }
   if (character === '[') return { kind: 'set', set: readClass(reader) };
   if (character === '\\') return { kind: 'set', set: readEscape(reader) };
-  // Some line terminators are outside ASCII, so the set excludes all those characters.
+  // Some line terminators are outside ASCII, so the set excludes all non-ASCII characters.
   if (character === '.') return { kind: 'set', set: setOf(({ code }) => code !== 0x0a && code !== 0x0d) };
   if ('^$*+?{}]|)'.includes(character)) throw unsupported(reader.source);
   return { kind: 'set', set: setOf((one) => one.character === character) };

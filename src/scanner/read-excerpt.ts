@@ -11,17 +11,17 @@ interface EventViews {
   readonly numbers: Float64Array;
 }
 
-/** The body, to whose bytes the events refer by address. */
+/** The body. Events refer to its bytes by address. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */
   readonly start: number;
-  /** `latin1` is faster, but can decode only ASCII. */
+  /** `latin1` is faster but can decode only ASCII. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
 /**
- * Reads the excerpt that a scan has written: the body with only the members that the excerpt's paths name. If no path
+ * Reads the excerpt that a scan has written: the body, reduced to the members that the excerpt's paths name. If no path
  * leads into the elements of an array, the array has the right length but no elements.
  */
 export function readExcerpt(
@@ -73,11 +73,11 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects and members to which the records of a scan refer. */
+/** The paths of the objects, members and strings to which the records of a scan refer. */
 interface RecordedPlaces {
-  /** The objects by the addresses of their tables. */
+  /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;
-  /** The expected members and strings by the addresses of their nodes. */
+  /** The paths of expected members and of strings with an expected form, keyed by the address of their node. */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -88,11 +88,11 @@ const MAX_REMEMBERED = 64;
 const MAX_KEY = 2000;
 
 /**
- * Creates the function that reads the differences that a scan has recorded. It returns undefined if an undocumented
+ * Creates a function that reads the differences that a scan has recorded. It returns undefined if an undocumented
  * member is named `__proto__`, which cannot be set.
  *
- * A server usually sends the same undocumented members with every response. If so, the function returns the same
- * object each time, so that its readers can recognize it.
+ * A server usually sends the same undocumented members with every response. If so, the function returns the same object
+ * each time, so that callers can recognize it.
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,
@@ -119,7 +119,7 @@ interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces
   readonly departures: number;
 }
 
-/** Returns a text that is the same for two bodies only if the same differences are reported for them. */
+/** Returns a string that is the same for two bodies only if the same differences are reported for them. */
 function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {
   let key = '';
   for (let index = 0; index < members; index += 1) {
@@ -130,8 +130,8 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
     const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
     const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
     const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
-    // Reports contain only the type and size of a value, so all integers are treated as equal. A name ends with a
-    // quotation mark, which cannot occur in it.
+    // Reports contain only the type and size of a value, so all integers are treated as equal. After a name comes a
+    // quotation mark, which cannot occur in the name itself.
     key += isInteger(body, value, valueEnd)
       ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
       : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;
@@ -149,7 +149,7 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
   return key;
 }
 
-/** Returns the indices that a record contains for the arrays of a path. */
+/** Returns the array indices that a record contains for a path. */
 function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, at: number): string {
   let text = '';
   let level = 0;
@@ -162,7 +162,7 @@ function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, a
   return text;
 }
 
-/** The maximum length of an integer that is not read, in bytes. A longer one could be infinite. */
+/** The maximum length, in bytes, of an integer that is not parsed. A longer one could overflow to infinity. */
 const MAX_DIGITS = 16;
 
 /** Returns true if the bytes of a JSON value are an integer without a fraction or an exponent. */
@@ -223,7 +223,7 @@ function readDepartures(
   });
 }
 
-/** Replaces each `*` in a path with the index that a record contains for it. */
+/** Replaces each `*` in a path with the corresponding index in a record. */
 function withIndices(path: readonly string[], word: (offset: number) => number, indices: number): (string | number)[] {
   let level = 0;
   return path.map((step) => {
@@ -233,7 +233,7 @@ function withIndices(path: readonly string[], word: (offset: number) => number, 
   });
 }
 
-/** Puts a value into a body and creates the objects and arrays that contain it. */
+/** Puts a value into a body, creating the objects and arrays around it if necessary. */
 function put(root: { body: unknown }, steps: readonly (string | number)[], name: string, value: unknown): void {
   const keys = ['body', ...steps, name];
   let here = root as Record<string | number, unknown>;

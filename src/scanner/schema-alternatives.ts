@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
-/** A JSON Schema; `true` accepts every value and `false` none. */
+/** A JSON Schema. `true` accepts every value, and `false` accepts none. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** Schemas by path. References between schemas are relative paths. */
+/** Schemas, keyed by path. References between schemas are relative paths. */
 export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
 
 /** A schema and the base path of its references. */
@@ -13,7 +13,7 @@ export interface PlacedSchema {
   readonly path: string;
 }
 
-/** Schemas that a value must match all at once. References and combinations have been resolved. */
+/** A group of schemas, all of which a value must match. References and combinations have been resolved. */
 export type Together = readonly PlacedSchema[];
 
 const MAX_ALTERNATIVES = 16;

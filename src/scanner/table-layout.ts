@@ -1,7 +1,7 @@
 // The layout of the module's memory: tables, events and results. This file contains only plain integers, because the
 // module's source imports it too. Sizes and offsets are in bytes.
 
-/** The kinds of JSON values, one bit per kind. A `FRACTION` is a number with a fraction or an exponent. */
+/** The kinds of JSON values, with one bit per kind. A `FRACTION` is a number with a fraction or an exponent. */
 export const NULL = 1;
 export const TRUE = 2;
 export const FALSE = 4;
@@ -16,14 +16,14 @@ export const CHECKED_STRING = 256;
 export const BOUNDED_NUMBER = 512;
 /** A flag in addition to the kinds: every value is valid. */
 export const ANYTHING = 1024;
-/** A flag alongside the kinds: all integers without a minus sign and with at most 18 digits are within the bounds. */
+/** A flag in addition to the kinds: every integer with at most 18 digits and no minus sign is within the bounds. */
 export const SHORT_NUMBERS_FIT = 2048;
-/** A flag alongside the kinds: strings that do not have the expected form are valid, but they are recorded. */
+/** A flag in addition to the kinds: strings that do not have the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
-// A node contains the rules for one value. References are addresses; 0 means that the rule is absent.
+// A node contains the rules for one value. References are addresses, and 0 means that the rule is absent.
 export const NODE_KINDS = 0;
-/** The slot of the value in the excerpt; 0 for values that are not part of it. */
+/** The value's slot in the excerpt, or 0 for a value that is not part of it. */
 export const NODE_SLOT = 4;
 export const NODE_MINIMUM = 8;
 export const NODE_MAXIMUM = 16;
@@ -35,19 +35,19 @@ export const NODE_TABLE = 40;
 export const NODE_ITEMS = 44;
 export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
-/** The number of arrays that contain an array. It determines where `INDICES` stores the current index of the array. */
+/** The number of arrays that contain an array. It determines where `INDICES` stores the array's current index. */
 export const NODE_LEVEL = 56;
-/** The number of the last scan that has recorded a string of an unexpected form here. */
+/** The number of the last scan that recorded a string with an unexpected form for this node. */
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
-/** A table contains the documented members of an object, which are looked up by a hash of their name. */
+// A table contains the documented members of an object, which are looked up by a hash of their name.
 /** The sum of `KEY_REQUIRED` of all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
-/** The member that came first in the last scanned object, and is expected to come first again. */
+/** The member that came first in the last scanned object and is expected to come first again. */
 export const TABLE_FIRST = 8;
-/** The number of hash buckets minus one; the buckets follow. A bucket contains the address of its first member. */
+/** The number of hash buckets minus one. The buckets follow, and each contains the address of its first member. */
 export const TABLE_MASK = 12;
 export const TABLE_BUCKETS = 16;
 
@@ -68,40 +68,40 @@ export const KEY_REQUIRED = 12;
 export const KEY_STAMP = 16;
 /** The next member with the same hash. */
 export const KEY_CHAIN = 24;
-/** The number of the last scan that has recorded the absence of the member. */
+/** The number of the last scan that recorded the member as absent. */
 export const KEY_RECORDED = 28;
 export const KEY_NAME = 32;
 
-/** An absent member makes the body invalid. */
+/** If the member is absent, the body is invalid. */
 export const REQUIRED = 1;
-/** An absent member is recorded. An object has fewer than 65,536 required members. */
+/** If the member is absent, this is recorded. No object has this many required members, so the two can be added up. */
 export const EXPECTED = 65536;
 
 // A pattern is an automaton with one row of 256 bytes per state, which contains the next state for each byte. State 0
-// means failure, and state 1 is the start. Because the byte 0 never occurs in a string, its column marks accepting
+// means failure, and state 1 is the initial state. Because byte 0 never occurs in a string, its column marks accepting
 // states with 1.
 
 /**
- * Words are the values of an `enum`: first how many there are, then the length and bytes of each word, padded to a
- * multiple of 4.
+ * Words are the values of an `enum`. They are stored as the number of words, followed by the length and the bytes of
+ * each word, padded to a multiple of 4.
  */
 export const WORDS_FIRST = 4;
 
-// Results of a scan.
+// The results of a scan.
 export const RESULT_VALUES = 1024;
 export const RESULT_UNDOCUMENTED = 1028;
-/** 1 if a string of the body may contain bytes that are not ASCII. */
+/** 1 if a string in the body may contain non-ASCII bytes. */
 export const RESULT_BEYOND_ASCII = 1032;
-/** 1 if a string of the body may contain the start of an absolute address: a colon and a slash. */
+/** 1 if a string in the body may contain the beginning of an absolute address: a colon and a slash. */
 export const RESULT_ADDRESS = 1036;
 /** The number of recorded departures. */
 export const RESULT_DEPARTURES = 1056;
-/** The current index in each of the open arrays. */
+/** The current index in each open array. */
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;
 
-// One undocumented member: its table, the positions of its name and its value, the array indices, and the last object
-// with the member.
+// One undocumented member: its table, the positions of its name and its value, the array indices, and the number of the
+// last object that contained it.
 export const MEMBERS = 1088;
 export const MEMBER_TABLE = 0;
 export const MEMBER_NAME = 4;
@@ -133,15 +133,15 @@ export const DEPARTURE_SIZE = 32;
 export const MAX_DEPARTURES = 120;
 
 /**
- * The excerpt as a sequence of events. Each event has a tag (slot and kind), followed by a number, a count, or the two
- * ends of a text.
+ * The excerpt as a sequence of events. Each event has a tag (slot and kind), followed by a number, a count, or the
+ * start and end of a text.
  */
 export const EVENTS = 16384;
 export const EVENT_TEXT = 4;
 export const EVENT_VALUE = 8;
 export const EVENT_SIZE = 16;
 export const EVENTS_END = 278528;
-/** The number of tag bits for the kind; the bits above contain the slot. */
+/** The number of tag bits that contain the kind. The bits above them contain the slot. */
 export const TAG_BITS = 4;
 export const EVENT_NULL = 1;
 export const EVENT_TRUE = 2;
@@ -152,13 +152,13 @@ export const EVENT_STRING = 5;
 export const EVENT_JSON = 6;
 export const EVENT_OBJECT = 7;
 export const EVENT_ARRAY = 8;
-/** An array of which the excerpt contains only the length. */
+/** An array of which only the length is part of the excerpt. */
 export const EVENT_COUNT = 9;
 export const EVENT_END = 10;
-/** The slot of array elements; higher slots are names. */
+/** The slot of array elements. Higher slots are names. */
 export const ELEMENT_SLOT = 1;
 
 /** Tables begin here. The bytes of the body follow the last table. */
 export const TABLES = 278528;
-/** The number of zero bytes after the body. They end every loop. */
+/** The number of zero bytes after the body, which end every loop. */
 export const PADDING = 32;

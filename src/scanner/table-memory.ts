@@ -4,16 +4,16 @@ const PAGE = 65_536;
 
 /** The memory of a WebAssembly module. */
 export interface ModuleMemory {
-  /** Replaced by a new buffer after each growth. */
+  /** The current buffer, which is replaced every time the memory grows. */
   readonly buffer: ArrayBuffer;
   readonly grow: (pages: number) => number;
 }
 
-/** The part of the module's memory that contains tables. Tables are only added, and their addresses never change. */
+/** The part of the module's memory that contains tables. Tables are never removed, and their addresses never change. */
 export interface TableMemory {
   /** Allocates `size` zeroed bytes and returns their address, which is a multiple of 16. */
   readonly allocate: (size: number) => number;
-  /** Returns a view of the whole memory, valid until the next allocation. */
+  /** Returns a view of the whole memory. It is valid until the next allocation. */
   readonly view: () => DataView;
   /** Copies bytes to an address. */
   readonly write: (address: number, bytes: Uint8Array) => void;
@@ -29,7 +29,7 @@ export function createTableMemory(memory: ModuleMemory): TableMemory {
       const address = tables.end;
       tables.end += Math.ceil(size / 16) * 16;
       growTo(memory, tables.end);
-      // A body may have been here: bodies are stored after the last table.
+      // Bodies are stored after the last table, so this part of the memory may contain bytes of an earlier body.
       new Uint8Array(memory.buffer).fill(0, address, tables.end);
       return address;
     },

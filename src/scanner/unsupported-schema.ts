@@ -1,4 +1,7 @@
-/** Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as without a scanner. */
+/**
+ * Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as if there were no
+ * scanner.
+ */
 export class UnsupportedSchema extends Error {
   override readonly name = 'UnsupportedSchema';
 }

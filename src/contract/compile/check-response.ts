@@ -15,31 +15,30 @@ export interface ResponseToCheck {
   readonly status: number;
   /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body, or undefined if this is not known. */
+  /** True if the response has no body. Undefined if this is unknown. */
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
   /**
-   * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
-   * values that the semantic rules read.
+   * Set if a scan of the bytes has proved that the body satisfies its schema. `json` then contains only the values that
+   * the semantic rules read.
    */
   readonly scanned?: ScannedDifferences;
 }
 
 /**
- * The verdict on a response. If the verdict is `skipped`, `reason` is the name of the request parameter that prevents
- * the check.
+ * The verdict on a response. If it is `skipped`, `reason` is the name of the request parameter that prevents the check.
  */
 export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
   /** The first violation of each kind. */
   readonly violations: readonly Violation[];
-  /** The advisories. They are counted and shown, but they do not make the response invalid. */
+  /** The advisories, which are counted and shown but do not make the response invalid. */
   readonly reported: readonly Violation[];
 }
 
-/** The limits on a response's violations, and how they are worded. */
+/** How many violations are collected for a response, and how the values that caused them are described. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -80,7 +79,7 @@ export function checkResponse(
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
-/** Returns the form of the response that the parameters request. */
+/** Returns the response variant that the parameters request. */
 export function variantOf(parameters: ParameterValues): ResponseVariant {
   if (parameters.details) return 'open';
   return parameters.projection ? 'projected' : 'full';
@@ -94,7 +93,7 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, but the status indicates success',
 );
 
-/** The violations that were found with the schemas, and the maximum number to report. */
+/** The violations that the schema check found, and the maximum number to collect. */
 interface SchemaResult {
   readonly breaking: readonly Violation[];
   readonly reported: readonly Violation[];
@@ -102,8 +101,8 @@ interface SchemaResult {
 }
 
 /**
- * Finds violations in a successful response that no schema can express: fields that were not requested, and violations
- * of semantic rules.
+ * Finds the violations in a successful response that no schema can detect: fields that were not requested, and
+ * violations of semantic rules.
  */
 function beyondSchema(
   operation: Operation,
@@ -121,12 +120,12 @@ function beyondSchema(
   return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
 }
 
-/** The maximum number of fields that the message about an ignored projection names. */
+/** The maximum number of fields to name in the message about an ignored projection. */
 const MAX_NAMED = 3;
 
 /**
- * Returns a single violation for all fields that the request did not ask for, because they share one cause: the server
- * ignores the projection. If there is only one such field, the violation is at the field.
+ * Returns a single violation for all fields that the request did not ask for, because they have the same cause: the
+ * server ignores the projection. If there is only one such field, the violation points to that field.
  */
 function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
   const [first, second] = beyond;
@@ -150,7 +149,9 @@ function itemIn(at: string, itemsAt: ItemsAt): string {
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** The fields that `includeOnly` permits. An entry permits either a whole field or only some fields inside it. */
+/**
+ * The fields that `includeOnly` permits. An entry permits either a whole field or only some of the fields inside it.
+ */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
 /**
@@ -159,7 +160,7 @@ type Limit = ReadonlyMap<string, Limit | 'whole'>;
 const MAX_SEGMENTS = 64;
 
 /**
- * The maximum number of members that are compared with the requested fields. An item in a list has about 50 members.
+ * The maximum number of members that are compared with the requested fields. A typical list item has about 50 members.
  */
 const MAX_EXAMINED = 20_000;
 
@@ -181,8 +182,8 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 type Building = Map<string, Building | 'whole'>;
 
 /**
- * Converts paths to a tree of permitted fields, in linear time and without recursion, because a client chooses how many
- * paths there are and how long.
+ * Converts paths to a tree of permitted fields. It runs in linear time and without recursion, because the client
+ * determines the number and length of the paths.
  */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
@@ -234,8 +235,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body without any documented field (rules, 8). If the response has a success
- * status, this is its only violation.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). For a response with a success
+ * status, this is then the only violation that is reported.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

@@ -98,7 +98,9 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
   'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
 );
 
-/** Returns the content type for a message. Only common media types are named, because the header can have any text. */
+/**
+ * Describes the content type of a message. Only common media types are named, because the header can contain any text.
+ */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
   return COMMON_TYPES.has(essence) ? essence : 'another content type';
@@ -116,11 +118,11 @@ interface ResponseHead {
 
 /** The compiled checks of an operation. */
 export interface OperationValidators {
-  /** Checks the JSON value of a request body. */
+  /** Checks a parsed request body. */
   readonly request: (value: unknown) => readonly Violation[];
   /**
-   * Checks the status and the content type of a response. Returns the check for the JSON value of the body. A body that
-   * is not JSON is represented by `undefined`.
+   * Checks the status and content type of a response, and returns the check for its parsed body. If the body is not
+   * JSON, `undefined` is passed to that check.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
   /** The schemas of the successful responses. */
@@ -135,31 +137,32 @@ interface SuccessSchema {
 
 /**
  * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `scanned` is
- * defined, the value is not read: a scan has proved that it satisfies the schema and found its differences.
+ * defined, the value is not read, because a scan has already proved that it satisfies the schema and has found its
+ * advisories.
  */
 type SchemaCheck = (value: unknown, scanned?: ScannedDifferences) => readonly Violation[];
 
-/** Options of a check. */
+/** Options for a check. */
 interface CheckOptions {
   /** True if undocumented fields are reported. They do not make a value invalid. */
   readonly unknownFields?: boolean;
-  /** Returns a description of the value at the place of a violation. */
+  /** Describes the value that a violation is about. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of reported errors, and of reported undocumented fields. For responses, it limits how many kinds
-   * of errors are reported instead.
+   * The maximum number of errors to report, which also limits the number of undocumented fields. For responses, it
+   * limits the number of different kinds of errors instead of the number of errors.
    */
   readonly max?: number;
 }
 
 const NONE: readonly Violation[] = [];
 
-/** The default maximum. The configuration cannot set a higher value. */
+/** The default for `max`. The configuration cannot set a higher value. */
 const MAX_ERRORS = 1000;
 
 /**
- * Creates a check from a compiled schema. Nearly every value is valid, so the first validation stops at the first
- * error, and the errors are explained only if there are any.
+ * Creates a check from a compiled schema. Because nearly every value is valid, the first validation stops at the first
+ * error, and only an invalid value is validated again to explain its errors.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -174,7 +177,7 @@ export function toSchemaCheck(
     ...unknown.map((field) => unknownFieldViolation(field, place)),
     ...unmet.map((one) => expectationViolation(one, place, files, describe)),
   ];
-  // A scanner returns the same object for responses with the same differences.
+  // The scanner returns the same object for all responses with the same differences, so the result can be cached.
   const known = new WeakMap<ScannedDifferences, readonly Violation[]>();
   const checkScanned = (scanned: ScannedDifferences): readonly Violation[] => {
     const { undocumented, departures } = scanned;
@@ -189,7 +192,7 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // Only responses have expectations beyond what is required.
+    // The contract states expectations, which go beyond its requirements, only for responses.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));

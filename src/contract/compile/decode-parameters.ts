@@ -21,7 +21,7 @@ export type ParameterDecoder = (
   rawQuery: string | undefined,
 ) => DecodedParameters;
 
-/** The typed values by location. They have the form that the generated schema describes. */
+/** The typed parameter values, grouped by location as the generated schema describes. */
 interface TypedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -59,7 +59,8 @@ export function compileDecoder(
       // missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // Where unknown parameters are never refused, parameters that cannot be decoded are not refused either (rules, 4).
+    // If an operation never refuses unknown parameters, it does not refuse parameters that cannot be decoded either
+    // (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -187,7 +188,7 @@ function toValues(
   };
 }
 
-/** The typed value of a parameter, or the requirement that the text violates. */
+/** The typed value of a parameter, or the requirement that the parameter's text violates. */
 type TypedValue =
   | { readonly value: unknown }
   | { readonly category: ViolationCategory; readonly keyword: string; readonly must: string };
@@ -195,8 +196,8 @@ type TypedValue =
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
 /**
- * Converts the text of a parameter to the parameter's type. A number must not contain signs, spaces, exponents or
- * hexadecimal digits.
+ * Converts the text of a parameter to the parameter's type. A number must not contain a plus sign, spaces, an exponent
+ * or hexadecimal digits.
  */
 function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
@@ -204,7 +205,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
-  // The schema reports a negative number with its own minimum.
+  // A negative number is not refused here, so that the schema can report it with the parameter's own minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
     ? 'must be a whole number within 64 bits'
@@ -218,15 +219,15 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** A decoded `name=value` pair of a query. A part with invalid percent-encoding is undefined. */
+/** A decoded `name=value` pair from a query. A name or value with invalid percent-encoding is undefined. */
 interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
 /**
- * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if there are
- * further ones.
+ * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if the query
+ * contains additional pairs.
  */
 function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
   const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');

@@ -16,9 +16,9 @@ export interface CompiledSchema {
 
 /** The generated schemas. They are compiled one at a time during startup. */
 export interface SchemaStore {
-  /** The schemas as texts in a fixed order. The contract's digest is computed from them. */
+  /** The schemas, serialized in a fixed order. The contract's digest is computed from them. */
   readonly texts: readonly string[];
-  /** Compiles the schema with this path. If this fails, it adds a fault and returns undefined. */
+  /** Compiles the schema with this path. If compilation fails, adds a fault and returns undefined. */
   readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
@@ -27,8 +27,8 @@ export interface SchemaStore {
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  // All members of parsed JSON are own properties, so this option is needed only if a schema contains the name of an
-  // inherited property. With the option, a check takes four times as long.
+  // Parsed JSON has only own properties, so this option is needed only if a schema contains the name of an inherited
+  // property. With the option, a check takes four times as long.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;
@@ -54,13 +54,13 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-/** The two functions that a schema is compiled to. */
+/** The two functions into which a schema is compiled. */
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * The compiled schemas in this process, by key. A shadow contract, like any contract that differs from a loaded one in
- * only a few resources, has mostly the same schemas. These are not compiled again as long as the loaded contract is in
- * use.
+ * All compiled schemas in this process, by key. A shadow contract, like any contract that differs from a loaded one in
+ * only a few resources, shares most of its schemas with that contract. As long as the loaded contract is in use, the
+ * shared schemas are not compiled again.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -74,9 +74,9 @@ function known(key: string, compile: () => Compiled): Compiled {
 }
 
 /**
- * Returns a function that returns the key for a schema's path: a digest of the schema and of all schemas that it refers
- * to, directly or through others, with their paths. Schemas with the same key accept the same values and explain them
- * in the same way.
+ * Returns a function that computes a schema's key from its path. The key is a digest of the schema and of all schemas
+ * that it refers to, directly or indirectly, including their paths. Schemas with the same key accept the same values
+ * and explain errors in the same way.
  */
 function closureKeys(
   schemas: SchemaFiles,
@@ -99,7 +99,7 @@ function closureKeys(
   };
 }
 
-// Matches references in a schema that is written as text.
+// Matches the references in a serialized schema.
 const REFERENCE = /"\$ref":"([^"]*)"/g;
 
 /** Returns the path of the schema that a reference in a file refers to. */
@@ -126,15 +126,15 @@ function createCompiler(
   };
 }
 
-// Matches a schema that may contain the name of an inherited property. The name may be written with escapes.
+// Matches a serialized schema that may contain the name of an inherited property, possibly written with escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
 /** The Ajv settings that both compilations use. */
 const SETTINGS: Options = {
   strict: true,
-  // These have no effect on validity, but expectations.ts evaluates them.
+  // These keywords do not affect validity. They are evaluated in expectations.ts.
   keywords: [...EXPECTATIONS],
-  // The keywords that an overlay adds next to a reference have no type.
+  // Keywords that an overlay adds next to a reference are not accompanied by a `type`.
   strictTypes: false,
   allowUnionTypes: true,
   // The messages are written in schema-violation.ts.
@@ -152,8 +152,8 @@ const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
 /**
- * Returns a schema's rules as text. Schemas with the same rules share a validator, because many operations have the
- * same parameters.
+ * Serializes a schema's rules. Many operations have the same parameters, so schemas with the same rules share a
+ * validator.
  */
 function rulesOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
@@ -163,8 +163,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the referenced schema if a schema consists only of a reference, and otherwise the schema's own
- * path. Responses with the same resource therefore share a validator.
+ * Returns the path of the referenced schema if a schema consists only of a reference, or the schema's own path
+ * otherwise. As a result, responses that contain the same resource share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -5,7 +5,7 @@ import { closestName } from '../../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
 
-/** Checks the document's vendor extensions against their schema, which is given as text. */
+/** Checks the document's vendor extensions against the JSON Schema in `schemaText`. */
 export function checkExtensions(document: unknown, schemaText: string): Fault[] {
   const ajv = new Ajv2020({
     allErrors: true,

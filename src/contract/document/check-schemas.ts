@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument, SchemaOrBoolean } from '../openapi-document.ts';
 
-/** Returns an error message if the value of a keyword is invalid, and otherwise undefined. */
+/** Returns an error message if a keyword's value is invalid, or undefined otherwise. */
 type ValueCheck = (value: unknown) => string | undefined;
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'];
@@ -28,7 +28,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that the contract's schemas may use. Each keyword is mapped to a check of its value. */
+/** The keywords that the contract's schemas may use, each with a check of its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(

@@ -8,12 +8,11 @@ import { type DocumentSource, parseSource } from './document-source.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
 /**
- * The version of the file format. It must be increased if the format or the parsing changes within one version of the
- * package.
+ * The version of the file format. Increase it if the format or the parsing changes within one version of the package.
  */
 const FORMAT = 1;
 
-/** The maximum number of documents in the folder. Beyond it, the oldest are removed. */
+/** The maximum number of documents in the folder. When there are more, the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
 /**
@@ -26,9 +25,9 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document from a source. Parsing the YAML takes a quarter of a second but reading a stored result
- * only two milliseconds, so the result is stored in `folder`, if there is one. If the folder cannot be used, startup
- * merely takes longer. Throws a StartFault with all errors in the syntax and the vendor extensions.
+ * Returns the document parsed from a source. Parsing the YAML takes a quarter of a second, whereas reading a stored
+ * result takes only two milliseconds, so the result is stored in `folder` if there is one. If the folder cannot be
+ * used, startup merely takes longer. Throws a StartFault that lists all errors in the syntax and the vendor extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -68,7 +67,7 @@ function store(folder: string, file: string, text: string): void {
     replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
     removeOldest(folder);
   } catch {
-    // The next startup parses the YAML again.
+    // The only consequence is that the next startup parses the YAML again.
   }
 }
 
@@ -87,8 +86,8 @@ function isOwnFolder(folder: string): boolean {
 }
 
 /**
- * Returns true if only this user can write to a file. Returns false on platforms without user ids, so nothing is stored
- * there.
+ * Returns true if only this user can write to a file. Always returns false on platforms without user ids, so nothing is
+ * stored on them.
  */
 function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;

@@ -22,7 +22,7 @@ export function readSource(folder: string): DocumentSource {
   };
 }
 
-/** Parses the document and checks its vendor extensions. Throws a StartFault with all errors. */
+/** Parses the document and checks its vendor extensions. Throws a StartFault that lists all errors. */
 export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
   const parsed = parseDocument(text);
   const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'is not YAML'));

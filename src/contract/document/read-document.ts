@@ -9,20 +9,24 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
-/** The document, and the texts from which it was parsed. */
+/** The document and the source texts from which it was parsed. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
-  /** The texts of the document and its overlays. The contract's digest is computed from them. */
+  /** The source texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Replaces the places of faults in generated schemas with the corresponding places in the document or in an overlay.
+   * Replaces the locations of faults in generated schemas with the corresponding locations in the document or an
+   * overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
   /** Problems that do not prevent startup. */
   readonly warnings: readonly Fault[];
 }
 
-/** Reads the document in a folder, applies the overlays and checks the result. Throws a StartFault with all errors. */
+/**
+ * Reads the document in a folder, applies the overlays and checks the result. Throws a StartFault that lists all
+ * errors.
+ */
 export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
   const source = readSource(folder);
   const document = parseWithCache(source);

@@ -4,8 +4,8 @@ import type { ExpectedForm, FieldShape, InnerField, ObjectShape } from './field-
 import type { SchemaFiles } from './schema-errors.ts';
 
 /**
- * The fields or items that an alternative describes. `open` means that it does not restrict them, and `none` means that
- * it excludes them.
+ * The fields or items that an alternative describes. `open` means that the alternative does not restrict them, and
+ * `none` means that it excludes them.
  */
 type Described<T> = 'open' | 'none' | T;
 
@@ -18,7 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. This map ends the recursion for recursive schemas.
+   * The compiled shapes, keyed by the schemas that apply to a value. Because shapes are looked up here first, compiling
+   * a recursive schema ends.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -42,7 +43,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
  * undefined if the contract leaves the value entirely open.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // Different operations mostly return the same resources, so each resource is compiled only once per contract.
+  // Many operations return the same resources, so each resource is compiled only once per contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -80,7 +81,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
       items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
     );
   const forms = alternatives.map(formsOf).filter((one) => one !== 'none');
-  // If several alternatives accept texts, it is not known which form is expected.
+  // If several alternatives accept strings, it is not known which form is expected.
   if (forms.length === 1) shape.forms = forms[0] ?? [];
   if (shape.object !== undefined || shape.elements !== undefined || shape.forms.length > 0) return shape;
   all.made.set(key, undefined);
@@ -162,13 +163,13 @@ function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): stri
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema, and the file against which its references are resolved. */
+/** A schema and the file against which its references are resolved. */
 interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;
 }
 
-/** A group of schemas. A value must match all of them. */
+/** A group of schemas, all of which a value must match. */
 type SchemaGroup = readonly Place[];
 
 /** The maximum number of alternatives. No contract needs this many. */

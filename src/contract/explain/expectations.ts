@@ -11,7 +11,7 @@ export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema
   readonly within: string;
   /** The JSON pointer to the field. */
   readonly at: string;
-  /** The text with the unexpected form. Undefined if an expected field is absent. */
+  /** The string that does not have an expected form. Undefined if an expected field is absent. */
   readonly text: string | undefined;
 }
 
@@ -21,18 +21,18 @@ const MAX_DEPTH = 64;
 const NONE: readonly UnmetExpectation[] = [];
 
 /**
- * Returns the expectations that a value does not meet, at every level that the contract describes. If several items of a
- * list do not meet the same expectation, only the first one is reported.
+ * Returns the expectations that a value does not meet, at every level that the contract describes. If several items in
+ * a list fail to meet the same expectation, only the first is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
-  // Nearly all responses meet all expectations, so this faster check comes first. It does not record paths.
+  // Nearly all responses meet all expectations, so this faster check, which does not record paths, comes first.
   if (shape === undefined || meetsAll(shape, value, 0)) return NONE;
   const found: Found = new Map();
   collect(found, shape, value, []);
   return inOrder(found);
 }
 
-/** Returns the expectations that are not met at the places that a scan has found. */
+/** Returns the unmet expectations for the departures that a scan has found. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE;
   const found: Found = new Map();
@@ -76,7 +76,7 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/** The unmet expectations by their keyword and their place without indices, so that each is reported once. */
+/** The unmet expectations, keyed by keyword and by location without indices, so that each is reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
 function collect(found: Found, shape: ObjectShape, value: unknown, path: (string | number)[]): void {
@@ -115,7 +115,7 @@ function report(found: Found, path: Departure['path'], unmet: Pick<UnmetExpectat
 const inOrder = (found: Found): readonly UnmetExpectation[] =>
   [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, unmet]) => unmet);
 
-/** Returns the advisory for an expectation that is not met. */
+/** Returns the advisory for an unmet expectation. */
 export function expectationViolation(
   { at, keyword, schema, text }: UnmetExpectation,
   place: SchemaPlace,
@@ -123,7 +123,7 @@ export function expectationViolation(
   describe: DescribeFound,
 ): Violation {
   const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
-  // The description depends on the names that lead to the text.
+  // The description depends on the names of the fields that lead to the string.
   const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
   const found = text === undefined ? undefined : describe(message, at, keyword);
   return {

@@ -21,12 +21,12 @@ import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './sc
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits that are used if the first elements of all arrays are valid. */
+/** The limits to use if the first elements of every array turn out to be valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
- * Returns a function that compiles the explanation for the schema with a given path. Ajv interprets the schema with the
- * same `settings` as for the verdict, but it does not stop at the first error.
+ * Returns a function that compiles the schema with a given path into a function that explains errors. Ajv uses the same
+ * `settings` as for the verdict, but it does not stop at the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
@@ -50,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Each validator's last errors are removed, because they contain parts of the value.
+    // Validators store their last errors, which contain parts of the value, so they are removed.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -85,17 +85,15 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits on an explanation. The compiled code reads them every time it runs, so the schemas are compiled only once.
+ * The limits on an explanation. Because the compiled code reads them every time it runs, changing a limit does not
+ * require compiling the schemas again.
  */
 interface ExplainLimits {
   /** The maximum number of elements that are checked in each array. */
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /**
-   * True if an `anyOf` reports only the errors of the intended alternative, provided that this alternative can be
-   * determined.
-   */
+  /** True if an `anyOf` reports only the errors of the intended alternative, as long as it can be determined. */
   intendedOnly: boolean;
 }
 
@@ -106,8 +104,8 @@ const INSTANCE_PATH = new Name('instancePath');
 
 /**
  * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values as the originals,
- * but their loops stop at the limits, because the sender determines the size of a value. An `anyOf` reports the errors
- * of the intended alternative.
+ * but they differ in two ways: their loops stop at the limits, because the sender determines the size of a value, and
+ * an `anyOf` reports the errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -207,8 +205,8 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
 /**
- * Replaces the name of a member in the paths of errors, because the sender chose the name. Some names must not appear
- * in messages.
+ * Replaces a member's name in the paths of errors if it must not appear in messages, because the sender can choose any
+ * name.
  */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
@@ -229,8 +227,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the alternative that a value was intended to match: the one with the same type and the fewest
- * missing required fields. Returns undefined if it cannot be determined.
+ * Returns the errors of the alternative that a value was probably intended to match: the one with the same type and the
+ * fewest missing required fields. Returns undefined if there is no single such alternative.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches
@@ -240,7 +238,7 @@ function intendedBranch(branches: readonly ErrorObject[][], at: string): readonl
   return nearest.distance === next?.distance ? undefined : nearest.errors;
 }
 
-/** Returns the distance between a value and an alternative. The distance is greatest if the types are different. */
+/** Returns how far a value is from matching an alternative. The distance is infinite if the types are different. */
 function distanceOf(errors: readonly ErrorObject[], at: string): number {
   const own = errors.filter(({ instancePath }) => instancePath === at);
   if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;

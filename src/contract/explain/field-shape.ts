@@ -6,17 +6,17 @@ import type { SchemaObject } from '../openapi-document.ts';
  */
 export type FieldShape = ObjectShape | undefined;
 
-/** The documented fields of an object or of an array's elements, or the expected forms of a text. */
+/** The documented fields of an object or of an array's elements, or the expected forms of a string. */
 export interface ObjectShape {
   /** The fields of an object. Undefined if the contract describes no object here. */
   object: KnownFields | undefined;
   /** The elements of an array. Undefined if the contract describes no array here or leaves the elements open. */
   elements: FieldShape;
-  /** The forms that the contract expects of a text. Other forms are advisories. */
+  /** The forms that the contract expects a string to have. Any other form causes an advisory. */
   forms: readonly ExpectedForm[];
 }
 
-/** A form that the contract expects of a text. */
+/** A form that the contract expects a string to have. */
 export interface ExpectedForm {
   readonly keyword: 'x-expected' | 'x-expected-pattern' | 'x-expected-enum';
   /** The schema that contains the keyword. */
@@ -34,8 +34,8 @@ export interface KnownFields {
   /** The fields whose values also have a shape. */
   readonly inner: readonly InnerField[];
   /**
-   * The field names, in order, of the last object that had no unknown fields. Most objects in a list have the same
-   * fields.
+   * The field names of the last object that had no unknown fields, in order. They are compared first, because most
+   * objects in a list have the same fields.
    */
   order: readonly string[];
 }

@@ -6,7 +6,7 @@ import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 export interface UnknownField {
   /** The JSON pointer to the object that contains the field. */
   readonly within: string;
-  /** The JSON pointer to the field. The field's name is `?` if the name must not be repeated. */
+  /** The JSON pointer to the field. If the field's name must not be shown, the pointer contains `?` in its place. */
   readonly at: string;
   readonly value: unknown;
 }
@@ -15,8 +15,8 @@ export interface UnknownField {
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members that are examined. There must be a limit, because a sender can invent any
- * number of names.
+ * The maximum number of unknown members that are examined. A limit is needed because a sender can invent any number of
+ * names.
  */
 const MAX_EXAMINED = 5000;
 
@@ -24,10 +24,10 @@ const NONE: readonly UnknownField[] = [];
 
 /**
  * Returns the fields in a value that the contract does not document, at every level that the contract describes. If a
- * field occurs in many items of a list, only the first occurrence is reported. At most `max` fields are returned.
+ * field occurs in many items of a list, only its first occurrence is reported. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown fields, so this faster check comes first. It does not record paths.
+  // Nearly all responses have no unknown fields, so this faster check, which does not record paths, comes first.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);
@@ -51,7 +51,7 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
 }
 
 /**
- * Returns true if an object has the same names as the last object, in the same order. This comparison needs no lookups.
+ * Returns true if an object has the same names in the same order as the last object. The comparison needs no lookups.
  */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
@@ -73,7 +73,7 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface Search {
-  /** The fields that were found. The key is the path without indices, so that each field is reported once. */
+  /** The fields found so far, keyed by their path without indices, so that each field is reported only once. */
   readonly found: Map<string, UnknownField>;
   /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];
@@ -117,7 +117,7 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-/** Reports a field unless a field with the same name was already reported at the same place in another item. */
+/** Reports a field unless one with the same name was already reported at the same place in another item. */
 function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
   const place = `${above}/${shown}`;

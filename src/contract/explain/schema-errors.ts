@@ -4,7 +4,7 @@ import type { SchemaObject } from '../openapi-document.ts';
 /** One error that a schema found in a value. */
 export interface SchemaError {
   readonly keyword: string;
-  /** The JSON pointer to the part of the value that is invalid. */
+  /** The JSON pointer to the invalid part of the value. */
   readonly at: string;
   /** The schema that contains the keyword, as a file and a JSON pointer into it. */
   readonly schema: string;
@@ -12,7 +12,7 @@ export interface SchemaError {
   readonly limit: unknown;
 }
 
-/** The generated schemas by file. The paths are relative to the schema folder. */
+/** The generated schemas, keyed by their path relative to the schema folder. */
 export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
 
 /** Returns the errors of an invalid value, in the order in which Ajv reports them. */
@@ -20,7 +20,7 @@ export type Explain = (value: unknown) => readonly SchemaError[];
 
 const placesByFiles = new WeakMap<SchemaFiles, ReadonlyMap<unknown, string>>();
 
-/** Returns the place of each schema as a file and a JSON pointer into the file. */
+/** Returns the location of each schema as a file and a JSON pointer into that file. */
 export function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
   const known = placesByFiles.get(files);
   if (known !== undefined) return known;

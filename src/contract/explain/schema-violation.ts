@@ -5,14 +5,14 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './field-shape.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The check that a schema belongs to, and the part of the message to which it was applied. */
+/** The check to which a schema belongs and the part of the message that it was applied to. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
   readonly location: ViolationLocation;
 }
 
-/** The keyword for an object with a different shape. Such an object has none or few of the documented fields. */
+/** The keyword for an object with a different shape, that is, with few or none of the documented fields. */
 const DIFFERENT_SHAPE = 'shape';
 
 const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
@@ -39,7 +39,7 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Describes the value at the place where a keyword failed. Returns undefined if there is no value. */
+/** Describes the value at the place where a keyword failed, or returns undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
@@ -65,7 +65,8 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A violation in a projected response is the same as in the full response, so both have the same schema path.
+  // A violation is the same whether it occurs in a projected response or in the full one, so both use the same schema
+  // path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -132,7 +133,7 @@ export type DescribeFound = (message: unknown, at: string, keyword: string) => s
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of personal fields, whose values, and all
+ * Creates a function that describes values. `personal` contains the names of personal fields. Their values, and all
  * values inside them, are described only by their size.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
@@ -144,15 +145,18 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
   };
 }
 
-/** The errors in a value, with only one entry for each cause. */
+/** The errors in a value, with one entry per cause. */
 interface Causes {
   readonly errors: readonly SchemaError[];
-  /** Returns true if the intended shape of the object at a JSON pointer is clear, so that advisories about it help. */
+  /**
+   * Returns true if it is clear which shape the object at a JSON pointer was meant to have, so advisories about it
+   * help.
+   */
   readonly isClear: (within: string) => boolean;
 }
 
 /**
- * Reduces the errors to one per cause. If a value has the wrong type, only this error is reported, even if several
+ * Reduces the errors to one per cause. If a value has the wrong type, only that error is reported, even if several
  * parts of the contract describe the value. An object with a different shape gets one error rather than one for each
  * field.
  */
@@ -197,15 +201,17 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   return false;
 }
 
-/** Errors for these keywords show that an object lacks a field, or is of a different kind than the contract states. */
+/**
+ * Errors for these keywords show that an object lacks a field or is not the kind of object that the contract describes.
+ */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** With fewer documented fields than this, an object is too small for the absence of most of them to mean anything. */
+/** If fewer fields than this are documented, the absence of most of them does not mean anything. */
 const ENOUGH_FIELDS = 8;
 
 /**
- * Returns true if an object was meant to have a different shape: it has none of the documented fields, or it has other
- * fields instead of most of them. A follow relation in a list of users is an example.
+ * Returns true if an object was apparently meant to have a different shape, for example a follow relation in a list of
+ * users. Such an object has none of the documented fields, or it has other fields in place of most of them.
  */
 function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;

@@ -2,20 +2,20 @@ import { bundlePlace, SCHEMA_BASE } from '../contract-files.ts';
 import type { SchemaObject } from '../openapi-document.ts';
 import { EXPECTATIONS } from './generate-schemas.ts';
 
-/** The beginning of the comment that each generated file contains. */
+/** The beginning of the comment in each generated file. */
 export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
- * Combines the generated schemas into files for human readers. There is one file for each resource and one for each
- * operation. Each file is a compound document (JSON Schema 2020-12, section 9.3). Every schema below `$defs` has its
- * own `$id`, and references in the schema are relative to this `$id`. Returns the contents of the files by their paths
- * relative to the schema folder, in a fixed order. The files contain only keywords of JSON Schema, so that strict
- * validators accept them.
+ * Combines the generated schemas into files for human readers, one for each resource and one for each operation. Each
+ * file is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its own `$id`, and the
+ * references in a schema are relative to that `$id`. The files contain only standard JSON Schema keywords, so strict
+ * validators accept them. Returns the contents of the files in a fixed order, keyed by their paths relative to the
+ * schema folder.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();
   const placed = [...schemas].map(([path, schema]) => ({ place: bundlePlace(path), schema }));
-  // The schema of the file itself precedes the schemas below `$defs`.
+  // The file's own schema comes before the schemas below `$defs`.
   const ordered = placed.toSorted((a, b) => Number(a.place.name !== undefined) - Number(b.place.name !== undefined));
   for (const { place, schema: generated } of ordered) {
     const { file, name } = place;

@@ -18,7 +18,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Generates all schemas of a document. The keys are the paths in the schemas' `$id`. */
+/** Generates all schemas of a document. The key of each schema is the path in its `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
@@ -103,12 +103,12 @@ function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
   return repeats ? { type: 'array', items: parameter.schema } : parameter.schema;
 }
 
-/** Converts a reference to a resource to the form that it has in the generated file. */
+/** Rewrites a reference to a resource for use in the generated file. */
 type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** The extensions in the generated schemas. They state what is expected of a value but not required. */
+/** The extensions in the generated schemas, which state what is expected of a value but not required. */
 export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
 
 /** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
@@ -130,7 +130,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // A bare `false` is allowed here, because the violations contain the field's name.
+  // A bare `false` is allowed here, because violations contain the field's name anyway.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)
@@ -141,7 +141,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 }
 
 /**
- * Returns the schema for a response that contains only selected fields. The envelope stays the same, and no field
+ * Returns the schema for a response that contains only selected fields. The envelope stays the same, but no field
  * inside an item is required or expected.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {

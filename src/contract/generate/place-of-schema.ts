@@ -3,23 +3,25 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE, resourceFile, SCHEMA_BASE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-// Matches the end of an Ajv message about a schema, which contains the place and the name of the violated Ajv rule.
+// Matches the end of an Ajv message about a schema, which contains the location and the name of the violated Ajv rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
-/** Converts a fault in a generated schema to a fault in the document. The generated schema may exist only in memory. */
+/** Converts a fault in a generated schema, which may exist only in memory, to a fault in the document. */
 export function toDocumentFault(document: OpenApiDocument, { source, message }: Fault): Fault {
   const [, file = source.replace(/^schemas\//, ''), inside = ''] = WHERE.exec(message) ?? [];
   const place = placeOfSchema(document, file);
   return {
     source: CONTRACT_SOURCE,
-    // A resource's schema has the same places as the document. An operation's schema is assembled from several places,
-    // so only the operation is named.
+    // A resource's schema has the same structure as in the document. An operation's schema is assembled from several
+    // parts of the document, so the pointer leads only to the operation.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };
 }
 
-/** Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string. */
+/**
+ * Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string if unknown.
+ */
 export function placeOfSchema(
   { components, paths }: Pick<OpenApiDocument, 'components' | 'paths'>,
   file: string,

@@ -15,7 +15,7 @@ interface SchemaDifference {
 
 const PARTS = ['resources', 'operations'];
 
-/** Compares generated files with the files in a folder. The folder may not exist. */
+/** Compares generated files with the files in a folder, which does not have to exist. */
 export function compareSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const onDisk = new Map(PARTS.flatMap((part) => readSchemas(folder, part)));
   const names = [...generated.keys()];
@@ -36,7 +36,9 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
     .map(({ name }) => [`${part}/${name}`, readFileSync(join(folder, part, name), 'utf8')]);
 }
 
-/** Writes generated files to a folder and removes superfluous files. Returns the differences that existed before. */
+/**
+ * Writes generated files to a folder and removes superfluous files. Returns the differences that it found beforehand.
+ */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);
   for (const name of [...difference.missing, ...difference.stale]) {

@@ -17,8 +17,8 @@ export interface ApplyNotes extends MergeNotes {
 }
 
 /**
- * Applies the actions of an overlay in order. Each action is applied to the result of the previous one. The document
- * itself is changed.
+ * Applies the actions of an overlay in order, each to the result of the previous one. The document is modified in
+ * place.
  */
 export function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {
@@ -36,7 +36,7 @@ export function applyOverlay(document: JsonObject, { source, actions }: Overlay,
   });
 }
 
-/** Returns each selected object or array once. If any other value is selected, adds a fault and returns undefined. */
+/** Returns each selected object or array once. If anything else is selected, adds a fault and returns undefined. */
 function select(
   document: JsonObject,
   target: string,
@@ -115,7 +115,7 @@ interface MergeNotes {
 /**
  * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
  * appended to arrays, and other values are replaced. An object or array is never replaced by another kind of value,
- * because this is usually a mistake. To replace one on purpose, a separate action can remove it first.
+ * because that is usually a mistake. To replace one on purpose, use a separate action to remove it first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);

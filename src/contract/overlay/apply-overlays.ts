@@ -7,7 +7,7 @@ import { type Overlay, readOverlay } from './read-overlay.ts';
 /** A document to which overlays have been applied. */
 interface Overlaid {
   readonly document: unknown;
-  /** The texts of the overlays. The contract's digest is computed from them. */
+  /** The source texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
   /** Problems that do not prevent startup, namely targets that match nothing. */
@@ -15,7 +15,7 @@ interface Overlaid {
 }
 
 /**
- * Reads overlays and applies them in order to a copy of a document. Throws a StartFault with all errors in the
+ * Reads overlays and applies them in order to a copy of a document. Throws a StartFault that lists all errors in the
  * overlays.
  */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
@@ -25,7 +25,7 @@ export function applyOverlays(base: unknown, files: readonly string[]): Overlaid
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard causes the same fault at each node that it matches.
+  // A wildcard causes the same fault at every node that it matches.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };

@@ -4,12 +4,12 @@ import type * as JsonP3 from 'json-p3';
 /** A JSON object that can be changed. */
 export type JsonObject = Record<string, unknown>;
 
-/** Returns true for a JSON object. Returns false for an array and for null. */
+/** Returns true for a JSON object, and false for an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the kind of a value in the form that messages use, such as `an array`. */
+/** Returns the kind of a value as it is worded in messages, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -26,9 +26,7 @@ export function countValues(value: unknown): number {
 
 let loaded: typeof JsonP3.jsonpath | undefined;
 
-/**
- * Returns the JSONPath library (RFC 9535). The library is loaded on first use, because it is needed only for overlays.
- */
+/** Returns the JSONPath library (RFC 9535). It is loaded on first use, because only overlays need it. */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);
 }

@@ -12,7 +12,7 @@ export interface Origins {
   changed(value: object, origin: Origin): void;
   /** Records that an overlay removed a value from an object or array. */
   removedFrom(value: object, origin: Origin): void;
-  /** Returns the origin of the value at a JSON pointer. Returns undefined if no overlay wrote the value. */
+  /** Returns the origin of the value at a JSON pointer, or undefined if no overlay wrote the value. */
   of(document: unknown, pointer: string): Origin | undefined;
   /**
    * Returns the origin of the change closest to a JSON pointer, either inside or around its value. If there is no such
@@ -22,8 +22,8 @@ export interface Origins {
 }
 
 /**
- * Creates a record without any entries. Objects are identified by reference, because removing an element changes the
- * indices of other elements.
+ * Creates an empty record. Objects are identified by reference, because removing an element changes the indices of
+ * other elements.
  */
 export function createOrigins(): Origins {
   const written = new Map<object, Origin>();
@@ -69,17 +69,14 @@ export function createOrigins(): Origins {
   };
 }
 
-/** A value on the path to a place, with the key that it has in its owner. */
+/** A value on the path to a location, and its key in the object or array that contains it. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
   readonly value: unknown;
 }
 
-/**
- * Returns the values on the path to a place. The first value is the document, and the last one is the deepest value
- * that exists.
- */
+/** Returns the values on the path to a location, from the document itself to the deepest value that exists. */
 function walk(document: unknown, pointer: string): Step[] {
   const steps: Step[] = [{ owner: undefined, key: '', value: document }];
   for (const key of keysOf(pointer)) {
@@ -105,13 +102,13 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Moves each fault in a document to the place in the overlay that caused it. If no place is found, the fault moves to
- * the last overlay.
+ * Attributes each fault in a document to the place in an overlay that caused it. If no such place is found, the fault
+ * is attributed to the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // A reference to a removed component was not itself changed, so the removal is the cause.
+    // If a component was removed, the references to it were not changed themselves, so the removal is the cause.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??
@@ -122,6 +119,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Several operations can refer to the same schema and so have the same fault.
+  // Several operations can refer to the same schema and therefore have the same fault.
   return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 /** The maximum size of an overlay file, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads an overlay in YAML or JSON. Throws a StartFault with all errors in the overlay. */
+/** Reads an overlay in YAML or JSON. Throws a StartFault that lists all errors in the overlay. */
 export function readOverlay(file: string): Overlay {
   const text = readText(file);
   const value = parse(file, text);
@@ -38,7 +38,7 @@ function parse(file: string, text: string): unknown {
     // JSON is also valid YAML, but a YAML parser takes a hundred times as long to read it.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // A flow mapping in YAML also starts with a brace.
+    // The text may still be YAML, in which a flow mapping also starts with a brace.
   }
   try {
     const document = parseDocument(text);
@@ -55,7 +55,7 @@ function broken(source: string, message: string, suggestion?: string): StartFaul
   return new StartFault([{ source, pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
 }
 
-/** An action of an overlay. It is applied to every node that its target selects. */
+/** An action in an overlay. It is applied to every node that its target selects. */
 export interface OverlayAction {
   /** The target as a JSONPath expression (RFC 9535). */
   readonly target: string;
@@ -68,14 +68,14 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file. Faults in the overlay show it as their source. */
+  /** The path of the file, which faults in the overlay show as their source. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }
 
-/** The maximum number of actions. Neither people nor `portico learn` would write this many. */
+/** The maximum number of actions. Neither a person nor `portico learn` would write this many. */
 const MAX_ACTIONS = 5_000;
 
 /** The maximum nesting depth. No contract is nested this deeply. */

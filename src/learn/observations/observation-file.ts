@@ -11,7 +11,8 @@ interface ObservationPlace {
 }
 
 /**
- * Reads an observations file. If it does not exist, returns empty observations. Throws `StartFault` if it is invalid.
+ * Reads an observations file. Returns empty observations if the file does not exist. Throws `StartFault` if it is
+ * invalid.
  */
 export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
   if (file === IN_MEMORY) return emptyObservations(now);
@@ -40,9 +41,9 @@ function broken(place: ObservationPlace, message: string): StartFault {
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes an observations file at intervals, so that requests do not wait for it. */
+/** Writes an observations file at intervals, so that requests never wait for the file. */
 interface ObservationWriter {
-  /** Schedules a write for the next few seconds. */
+  /** Schedules a write within the next few seconds. */
   changed(): void;
   /** Writes pending observations and stops the writer. */
   close(): void;

@@ -15,7 +15,7 @@ export const MAX_OBSERVATIONS_BYTES = 1_048_576;
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Parses the text of an observations file. If it is invalid, returns a description of the first problem. */
+/** Parses the text of an observations file. If the text is invalid, returns a description of the first problem. */
 export function readObservations(text: string): { observations: Observations } | { problem: string } {
   let json: unknown;
   try {

@@ -2,7 +2,7 @@ import { mergeShapes } from '../shape/merge-shapes.ts';
 import { redactObjects, type RedactOptions, redactShape } from '../shape/redact-shape.ts';
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
-/** The occurrences of a word. */
+/** How often a word occurred. */
 interface WordCounts {
   seen: number;
   answers: number;
@@ -16,7 +16,7 @@ export interface Vocabulary {
   mark: number;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** The number of values that are not plain words, exceed the limit or are too rare to be shown. */
+  /** The number of values that are not plain words, exceed the limit on stored words or are too rare to be shown. */
   other: number;
   /** The number of values since the last new word, and the number of responses that contained them. */
   quiet: number;
@@ -28,7 +28,10 @@ export interface Vocabulary {
 export interface DescribedObjects {
   /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
-  /** Missing required members. The key contains the JSONPath of the schema that requires the member, and its name. */
+  /**
+   * Missing required members. The key contains the JSONPath of the schema that requires the member, and the member's
+   * name.
+   */
   readonly missing: Map<string, Shape>;
 }
 
@@ -36,22 +39,22 @@ export interface DescribedObjects {
 export interface PageSizes {
   /** The largest requested size for which a full page was returned. */
   honoured: number;
-  /** The number of responses that contained a full page of the requested size, for all sizes together. */
+  /** The number of responses that contained a full page of the requested size, across all sizes. */
   honouredAnswers: number;
   /** The largest requested size that a response confirmed with a full page or with all items of the list. */
   accepted: number;
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** How many pages were smaller than requested although the list continues, by page size. */
+  /** How many pages were smaller than requested although the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
-  /** The page sizes that responses report if the request does not specify one. The value is the number of responses. */
+  /** How many responses reported each page size when the request did not specify one. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** The number of times that a switch (`wrap`, `v1`) did or did not change the structure of a response. */
+/** How often a switch (`wrap` or `v1`) did or did not change the structure of a response. */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -63,7 +66,7 @@ export interface SwitchCounts {
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /** The bodies of successful responses. Undefined if the bodies of all responses were streamed. */
+  /** The bodies of successful responses. Undefined if all of these bodies were streamed. */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
@@ -71,26 +74,26 @@ export interface PathCounts {
 
 /** All observations made by sampling: structures, counts and forms for each place, but never values. */
 export interface Observations {
-  /** Epoch milliseconds. */
+  /** The time at which sampling began, in epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
   /** The number of values that were not counted because a limit was reached. */
   dropped: number;
-  /** The places that the contract leaves open, by their JSONPath in the contract. */
+  /** The places that the contract leaves open, keyed by their JSONPath in the contract. */
   readonly open: Map<string, Shape>;
   readonly described: Map<string, DescribedObjects>;
   readonly vocabularies: Map<string, Vocabulary>;
-  /** Values whose type differs from the documented one, by the JSONPath of the field. */
+  /** Values whose type differs from the documented one, keyed by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Values that break a keyword of the contract, by the JSONPath of the schema and the keyword. */
+  /** Values that break a keyword of the contract, keyed by the JSONPath of the schema and by the keyword. */
   readonly broken: Map<string, Shape>;
-  /** Successful responses with an undocumented envelope, by the JSONPath of the response's schema. */
+  /** Successful responses with an undocumented envelope, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
-  /** The effects of switches, by switch and operation (`wrap listQuestions`). */
+  /** The effects of switches, keyed by switch and operation (`wrap listQuestions`). */
   readonly switches: Map<string, SwitchCounts>;
-  /** The undocumented paths, by method and template (`GET /services/v2/question/{id}.json`). */
+  /** The undocumented paths, keyed by method and template (`GET /services/v2/question/{id}.json`). */
   readonly paths: Map<string, PathCounts>;
 }
 
@@ -125,7 +128,7 @@ export function emptyPageSizes(now: number): PageSizes {
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that is safe to store: names and words that are too rare or may be personal are left out. */
+/** Returns a copy that is safe to store. Names and words that are too rare or may be personal are left out. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
@@ -156,7 +159,7 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
   return new Map([...map].map(([key, value]) => [key, change(value)]));
 }
 
-/** Replaces path segments that are too rare or may be personal with `{name}`. Merges paths that become equal. */
+/** Replaces path segments that are too rare or may be personal with `{name}`, and merges paths that become equal. */
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();
   for (const [key, counts] of paths) {
@@ -197,7 +200,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** Returns the number of shapes in observations, for enforcing the limit. */
+/** Counts the shapes in observations, so that their number can be limited. */
 export function countShapes({ open, described, mistyped, broken, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

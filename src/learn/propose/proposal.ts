@@ -8,7 +8,7 @@ export interface OverlayAction {
   readonly remove?: true;
 }
 
-/** The evidence for a statement. It contains only counts and times. */
+/** The evidence for a statement, which consists only of counts and times. */
 export interface Evidence {
   /** The number of values, objects or responses that support the statement. */
   readonly seen: number;
@@ -16,7 +16,7 @@ export interface Evidence {
   readonly answers: number;
   /** The total number of values, objects or responses, if some of them may contradict the statement. */
   readonly of?: number;
-  /** Epoch milliseconds. */
+  /** When the evidence was first seen, in epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
 }
@@ -32,7 +32,7 @@ export interface Proposal {
   /** The confidence: the lower bound of the Wilson score interval, from 0 to 1. */
   readonly confidence: number;
   readonly evidence: Evidence;
-  /** The actions. Empty if the statement does not change the contract. */
+  /** The overlay actions. The list is empty if the statement does not change the contract. */
   readonly actions: readonly OverlayAction[];
 }
 
@@ -42,7 +42,10 @@ export interface Limits {
   readonly minResponses: number;
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
-  /** True to add all undocumented paths with known bodies to the contract. False to add only ticket lookups. */
+  /**
+   * True if all undocumented paths with known bodies are added to the contract. If false, only ticket lookups are
+   * added.
+   */
   readonly writeAddresses: boolean;
 }
 

@@ -13,7 +13,7 @@ import {
   toSchema,
 } from './propose-shapes.ts';
 
-/** Proposes descriptions of undocumented members. */
+/** Proposes descriptions for undocumented members. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minResponses: number): Proposal[] {
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -65,8 +65,8 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 }
 
 /**
- * Proposes descriptions of maps, whose member names are data. The schema must not be combined with others, because
- * `additionalProperties` would also affect the members that those describe.
+ * Proposes descriptions for maps, whose member names are data. The schema must not be combined with others, because
+ * `additionalProperties` would also affect the members that the other schemas describe.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -116,7 +116,10 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   });
 }
 
-/** Returns `GET /services/v2/question.json` for one operation's response, and the readable path for others. */
+/**
+ * Returns a name such as `GET /services/v2/question.json` for the response of a single operation, or the readable path
+ * for any other response.
+ */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
   return address === undefined ? placeName(path) : `${method.toUpperCase()} ${address}`;
@@ -131,7 +134,7 @@ function itemsOf(document: DocumentNode, site: { readonly path: string; readonly
   return { schema: items, names: new Set(parts.flatMap(({ schema }) => Object.keys(schema.properties ?? {}))) };
 }
 
-/** Returns the schema of the sampled responses. Returns undefined if it would accept almost any response. */
+/** Returns a schema for the sampled responses, or undefined if it would accept almost any response. */
 function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
   const { arrays, objects } = shape;
   if (shape.cut || kindsOf(shape).length !== 1) return undefined;
@@ -149,8 +152,8 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. If its variants are named elsewhere, returns none, because an operator must
- * choose one of them.
+ * Returns the actions for a response. If the variants of the response are defined elsewhere, no actions are returned,
+ * because an operator must choose which variant to change.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

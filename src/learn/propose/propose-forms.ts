@@ -7,8 +7,8 @@ import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords, toSchema } from './propose-shapes.ts';
 
 /**
- * Proposes that the contract no longer restricts values that the server does not restrict: patterns, bounds, formats and
- * lists of words that it breaks, and fields that are documented as absent but occur.
+ * Proposes to remove restrictions that the server does not follow: patterns, bounds, formats and word lists that its
+ * values break, and fields that are documented as absent but do occur.
  */
 export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...brokenByPath(seen, minConfidence)].flatMap(([path, broken]): Proposal[] => {
@@ -33,7 +33,7 @@ export function proposeForms(seen: Observations, document: DocumentNode, minConf
   });
 }
 
-/** Returns the shapes of the values that break the contract, by the path of the schema and the keyword. */
+/** Returns the shapes of the values that break the contract, keyed by the path of the schema and by the keyword. */
 function brokenByPath(
   { broken }: Observations,
   minConfidence: number,
@@ -49,7 +49,7 @@ function brokenByPath(
   return paths;
 }
 
-/** Describes the forms of values, without the values. */
+/** Describes the forms of values without revealing the values. */
 function formWords(shape: Shape): string {
   const forms = Object.keys(shape.texts?.forms ?? {});
   return forms.length === 0 ? kindsOf(shape).join(' or ') : `texts of the form ${forms.toSorted().join(' or ')}`;
@@ -79,7 +79,7 @@ function present(path: string, broken: ReadonlyMap<string, Shape>): Proposal {
 
 /**
  * Returns the actions that remove keywords from a schema. The schema is replaced, because an overlay cannot remove a
- * keyword whose value is a text or a number.
+ * keyword whose value is a string or a number.
  */
 function without(path: string, schema: SchemaNode, keywords: readonly string[]): OverlayAction[] {
   const { parent, name } = splitPath(path);

@@ -4,7 +4,10 @@ import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName, schemaWords, toSchema } from './propose-shapes.ts';
 import { wilsonBound } from '../confidence.ts';
 
-/** Paths that the specification mentions but does not describe. Adding any other path would open it to all callers. */
+/**
+ * Paths that the specification mentions but does not describe. Adding any other path would make it available to all
+ * callers.
+ */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
 /** Proposes undocumented paths. A path is added to the contract only if its response bodies were sampled. */
@@ -32,7 +35,8 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence. For example, a missing ticket is not evidence against the path.
+        // Errors do not lower the confidence. For example, the response for a missing ticket is not evidence against
+        // the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -61,8 +65,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns actions that add the operation and a component for its bodies. Callers need a credential. Any other
- * requirements are unknown.
+ * Returns actions that add the operation and a component for its bodies. The operation requires a credential. Whether
+ * it requires anything else is unknown.
  */
 function writePath(
   template: string,

@@ -54,7 +54,10 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   };
 }
 
-/** Returns actions that add a component for a place that refers to the shared component for undescribed values. */
+/**
+ * Returns actions that add a component for a place that has so far referred to the shared component for undescribed
+ * values.
+ */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
   const name = freeName(componentName(place), taken);
@@ -130,7 +133,7 @@ const FORMATS: Partial<Record<TextForm, string>> = {
   'e-mail': 'email',
 };
 
-/** Returns a schema that accepts all sampled values. The field's `name` may suggest personal data. */
+/** Returns a schema that accepts all sampled values. `name` is the field's name, which may suggest personal data. */
 export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
@@ -148,7 +151,9 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   };
 }
 
-/** Returns the kind of personal data that a field's name or the form of its texts suggests. Only texts have one. */
+/**
+ * Returns the kind of personal data suggested by a field's name or by the form of its strings, if it has any strings.
+ */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
   const { forms } = texts;
@@ -196,13 +201,14 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
         .map(([name]) => name)
         .toSorted()
     : [];
-  // The slug of a user is derived from their name.
+  // A user's slug is derived from the user's name.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
   const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Keys that are data are not listed by name, and rare members may also be such keys.
+    // Keys that are data are not listed by name. Rare members are treated in the same way, because they may also be
+    // data.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

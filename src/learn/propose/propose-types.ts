@@ -39,7 +39,9 @@ function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): Proposed
   );
 }
 
-/** Returns the actions that add the types. References and type lists cannot be updated, so the field is replaced. */
+/**
+ * Returns the actions that add the types. References and type lists cannot be updated, so the whole field is replaced.
+ */
 function widen(
   path: string,
   schema: SchemaNode,

@@ -3,7 +3,10 @@ import { confidenceOf } from '../confidence.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
-/** The minimum confidence that there are no other words. It is high because a closed vocabulary refuses other words. */
+/**
+ * The minimum confidence that there are no other words. It is high because a closed vocabulary excludes all other
+ * words.
+ */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
@@ -52,7 +55,7 @@ function listOfWords(
   return Array.isArray(words) ? { words, selector: "['x-expected-enum']" } : undefined;
 }
 
-/** Returns whether so many values have been sampled since the last new word that another one is unlikely. */
+/** Returns whether enough values have been sampled since the last new word to make another one unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }

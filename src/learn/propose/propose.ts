@@ -32,7 +32,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
   return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
 }
 
-/** A required or expected member that was missing from some objects. `of` is the number of all objects. */
+/** A required or expected member that was missing from some objects. `of` is the total number of objects. */
 interface MissingMember {
   readonly name: string;
   readonly shape: Shape;
@@ -40,8 +40,9 @@ interface MissingMember {
 }
 
 /**
- * Proposes that missing members become optional, whether the contract requires or only expects them. An overlay cannot
- * remove a single string from a list, so the whole list is replaced, but only once if several objects share it.
+ * Proposes to make members optional that were missing from some objects, whether the contract requires or only expects
+ * them. An overlay cannot remove a single string from a list, so the whole list is replaced, but only once even if
+ * several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>
@@ -100,7 +101,7 @@ function missingByPath({ described }: Observations): ReadonlyMap<string, Readonl
   return paths;
 }
 
-/** Proposes descriptions of `wrap` and `v1`, which state whether they change the structure of responses. */
+/** Proposes descriptions that state whether `wrap` and `v1` change the structure of responses. */
 export function proposeSwitches({ switches }: Observations, { components }: DocumentNode): Proposal[] {
   const byName = Map.groupBy([...switches], ([key]) => key.split(' ', 1)[0] ?? '');
   return [...byName].map(([name, found]): Proposal => {

@@ -1,7 +1,7 @@
 import type { SchemaNode } from '../document.ts';
 import type { PlaceSchema } from '../place-schema.ts';
 
-/** A keyword of one schema at a place. Observations are stored under `key`. */
+/** A keyword of one of the schemas that apply to a place. Observations are stored under `key`. */
 interface Restriction {
   readonly keyword: string;
   /** The path of the schema and the keyword. */
@@ -11,7 +11,7 @@ interface Restriction {
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keywords at a place that a value of the documented type breaks. */
+/** Returns the keywords that are broken by a value of the documented type. */
 export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
@@ -73,6 +73,6 @@ const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }
       return (value) => typeof value !== 'number' || (value >= -end && value < end);
     },
   },
-  // The schema `false` describes a field that is absent.
+  // The schema `false` describes a field that must be absent.
   { keyword: 'not', compile: () => () => false },
 ];

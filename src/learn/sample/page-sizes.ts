@@ -12,7 +12,9 @@ export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
-/** Compares the requested page size with the returned one. Only full pages, first pages and refusals are evidence. */
+/**
+ * Compares the requested page size with the returned one. Only full pages, first pages and refusals count as evidence.
+ */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
   const refused = isRefusal(status) && requested !== undefined && page <= 1;

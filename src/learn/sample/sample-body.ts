@@ -43,7 +43,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
   for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
-    // The words of a vocabulary are proposed one by one.
+    // A new word is not recorded as a broken keyword, because the words of a vocabulary are proposed one by one.
     const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
     if (!isWordToAdd) addAt(all.broken, key, value, item, context);
     if (keyword === 'not') return;
@@ -55,7 +55,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word describes the item that contains the array, whatever the order of the words.
+      // A word describes the item that contains the array, regardless of its position in the array.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });
@@ -63,7 +63,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/** Returns false if the id has another type than documented. Such an id may be the same for many items. */
+/** Returns false if the id does not have the documented type. Such an id may be the same for many items. */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');
@@ -96,7 +96,10 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
   addValue(shapeAt(places, path, context), value, { place: hashOf(path), item }, context);
 }
 
-/** Returns the path for observations about an open place. Many places share a component without a type. */
+/**
+ * Returns the path under which observations about an open place are stored. Because many places share a component that
+ * has no type, the path of that component is not used.
+ */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
 }
@@ -136,7 +139,7 @@ function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: bool
 
 const NO_PLACES: readonly TypedSite[] = [];
 
-/** Returns the descriptions whose types do not include the type of the value. */
+/** Returns the descriptions whose types do not include the value's type. */
 function mistypedPlaces({ places }: PlaceSchema, value: unknown): readonly TypedSite[] {
   const wrong = ({ types }: TypedSite) => types.some((some) => !some.some((type) => isType(type, value)));
   return places.some(wrong) ? places.filter(wrong) : NO_PLACES;

@@ -11,7 +11,10 @@ interface SwitchComparison {
 /** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/** Creates the comparison. Unless `always` is true, it begins for each operation with the first switch. */
+/**
+ * Creates the comparison. Unless `always` is true, an operation's responses are compared only after its first request
+ * with a switch.
+ */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();
@@ -26,7 +29,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
       const [only, second] = switches;
-      // If a request has both switches, the effect of each one is unknown.
+      // If a request has both switches, it is not known which one had which effect.
       if (second !== undefined) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const compare = (name: string, same: boolean) => {
@@ -56,7 +59,9 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
-/** Returns the structure of a value as a text of names and types, for comparison. The text is never stored. */
+/**
+ * Describes the structure of a value with names and types. The result is used only for comparison and is never saved.
+ */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) {

@@ -20,7 +20,10 @@ export function canHoldWord(placeSchema: PlaceSchema, name: string, value: unkno
   return typeof value === 'string' && hasVocabulary(placeSchema, name) && isWord(value);
 }
 
-/** Returns the path under which the words are stored: the path of the list of words, if there is one. */
+/**
+ * Returns the path under which words are stored: the path of the schema that lists them, or of the place if there is
+ * none.
+ */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
   return listed?.path ?? written.path;
@@ -28,7 +31,7 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 
 /**
  * Counts a word once for each `item`. A value that is not a plain word is counted but not stored. Items that were
- * counted before give no new evidence of whether there are other words.
+ * counted before are no new evidence of whether there are other words.
  */
 export function addWord(
   places: Map<string, Vocabulary>,

@@ -8,11 +8,11 @@ import { textForm } from './text-form.ts';
 export interface SampleContext extends DistinctFacts {
   /** The number of this response. It ensures that each place counts the response only once. */
   readonly responseNumber: number;
-  /** False if the caller selected the fields. Missing fields are then ignored. */
+  /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;
   /** The number of shapes that can still be stored, and the number of shapes that were not stored. */
   readonly budget: { left: number; dropped: number };
-  /** Epoch milliseconds. */
+  /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
    * Remembers the value of a personal field while the process runs, so that people's names are recognized if they also
@@ -28,15 +28,15 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. A value of the same kind is counted only once per item, however often the
- * item is returned.
+ * Adds one value to the shape of its place. A value of the same kind is counted only once per item, no matter how often
+ * the item is returned.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
-  // The memory of facts sometimes mistakes a new fact for a known one. The first value of each kind is counted anyway,
-  // because an overlay must accept every value that was sampled.
+  // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is counted anyway, because an
+  // overlay must accept every value that was sampled.
   if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;
     if (shape.mark !== context.responseNumber) shape.answers += 1;
@@ -48,7 +48,7 @@ export function addValue(shape: Shape, value: unknown, where: Whereabouts, conte
     addObject((shape.objects ??= emptyObjects()), value as Readonly<Record<string, unknown>>, at, context, depth);
 }
 
-/** Returns everything that {@link countKind} counts about a value, as a text. */
+/** Returns a string with everything that {@link countKind} counts about a value. */
 function factOf(value: unknown): string {
   if (typeof value === 'string') return `text ${textForm(value)}`;
   if (typeof value !== 'number') return kindOf(value);
@@ -138,7 +138,7 @@ function addObject(
   for (const [name, member] of Object.entries(value)) addMember(counts, name, member, { at, isNew, depth }, context);
 }
 
-/** Counts a complete object unless it was counted before. Returns whether it is new. */
+/** Counts a complete object unless it was counted before. Returns whether the object is new. */
 export function countObject(
   counts: ObjectCounts,
   value: Readonly<Record<string, unknown>>,
@@ -146,7 +146,7 @@ export function countObject(
   { responseNumber, isNew }: SampleContext,
 ): boolean {
   if (!isNew('complete', at)) {
-    // The object was counted with different members.
+    // The object may have had different members when it was counted.
     for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
     return false;
   }
@@ -164,7 +164,7 @@ interface Holder {
   readonly depth: number;
 }
 
-/** Adds one member of an object. Its name is not stored if it may be personal. */
+/** Adds one member of an object. The member's name is not stored if it may be personal. */
 export function addMember(
   counts: ObjectCounts,
   name: string,

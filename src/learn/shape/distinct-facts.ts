@@ -10,16 +10,18 @@ export interface DistinctFacts {
   readonly isNew: (fact: string, where: Whereabouts) => boolean;
 }
 
-/** The number of bits in each generation: 128 KiB. */
+/** The number of bits in each generation, which takes 128 KiB. */
 const BITS = 2 ** 20;
 
-/** The number of facts after which a new generation begins. At most this share of new facts is mistaken for old. */
+/**
+ * The number of facts after which a new generation begins. The limit ensures that most new facts are recognized as new.
+ */
 const FULL = BITS / 4;
 
 /**
- * Creates an empty memory of constant size. Facts are stored as single bits, so a new fact is sometimes mistaken for a
- * known one. As a result, counts can be too low but never too high. When one generation's bits are used up, the
- * generation before it is forgotten.
+ * Creates an empty memory of constant size. Each fact is stored as a single bit, so a new fact is sometimes mistaken
+ * for a known one, which makes counts too low rather than too high. When a generation is full, the one before it is
+ * forgotten.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);
@@ -42,11 +44,11 @@ export function createDistinctFacts(): DistinctFacts {
   };
 }
 
-/** Returns a 32-bit hash of a text (FNV-1a), starting with another hash. */
+/** Returns a 32-bit hash of a string (FNV-1a), starting with another hash. */
 export function hashOf(text: string, start = 0): number {
   let hash = start ^ 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  // FNV-1a distributes the last characters badly, so the bits are mixed again.
+  // In FNV-1a, the last characters affect too few bits, so the bits are mixed again.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;
 }

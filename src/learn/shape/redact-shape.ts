@@ -6,7 +6,7 @@ export interface RedactOptions {
   /** The minimum number of distinct responses that must contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
-  /** Returns whether a field in the contract has this name, in which case it is not personal. */
+  /** Returns whether a field in the contract has this name, in which case the name is not personal. */
   readonly isDocumented: (name: string) => boolean;
   /** Returns whether a path segment is known in advance. */
   readonly isKnownWord: (word: string) => boolean;
@@ -30,8 +30,8 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 }
 
 /**
- * Returns a copy of the objects' member counts that is safe to store. `holder` is the name of the field that contains
- * the objects, or undefined for objects that the contract describes, which are not maps.
+ * Returns a copy of the member counts that is safe to store. `holder` is the name of the field that contains the
+ * objects. It is undefined for objects that the contract describes, because they are not maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -60,7 +60,10 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   return redacted;
 }
 
-/** Returns whether the keys are data: there are many names, each in few objects, and all values have the same types. */
+/**
+ * Returns whether the keys are data: there are many names, most objects have few of them, and all values have the same
+ * types.
+ */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;
   const shapes = [...fields.values()];

@@ -1,6 +1,6 @@
 import type { TextForm } from './text-form.ts';
 
-/** The occurrences of one member of objects. */
+/** How often one member of the objects at a place occurred. */
 export interface FieldShape {
   /** The number of complete objects with the member. Responses whose fields the caller selected are ignored. */
   present: number;
@@ -9,7 +9,7 @@ export interface FieldShape {
   readonly shape: Shape;
 }
 
-/** The texts at a place. */
+/** The strings at a place. */
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
@@ -42,33 +42,33 @@ export interface ObjectCounts {
   seen: number;
   /** The number of distinct responses with such objects. */
   answers: number;
-  /** The number of the response that was counted last. */
+  /** The number of the last response that was counted. */
   mark: number;
   readonly fields: Map<string, FieldShape>;
   /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of these members. Undefined if there are none. */
+  /** The values of the members without stored names. Undefined if there are none. */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names for a record, so that the objects are maps whose keys are data. */
+  /** True if there were too many names for a record, so the objects are treated as maps whose keys are data. */
   map: boolean;
 }
 
 /** The values at one place in responses: types, counts and forms, but never the values themselves. */
 export interface Shape {
-  /** The number of values of distinct items. */
+  /** The number of values, where repeated values of the same item are counted once. */
   seen: number;
-  /** The number of responses with values that were not counted before. */
+  /** The number of responses that contained values not counted before. */
   answers: number;
-  /** The number of the response that was counted last, so that each response counts once. */
+  /** The number of the last response that was counted, so that each response counts only once. */
   mark: number;
-  /** Epoch milliseconds. 0 if there are no values yet. */
+  /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;
   lastSeenAt: number;
   nulls: number;
   booleans: number;
-  /** The number of values that are not integers. */
+  /** How many of the numbers are not integers. */
   fractions: number;
   integers: IntegerCounts | undefined;
   texts: TextCounts | undefined;
@@ -78,14 +78,14 @@ export interface Shape {
   cut: boolean;
 }
 
-/** The limits of sampling. */
+/** The limits on sampling. */
 export const SHAPE_LIMITS = {
   depth: 8,
-  /** The maximum number of names in one object. An object with more names is treated as a map. */
+  /** The maximum number of names per object. An object with more names is treated as a map. */
   names: 64,
-  /** The maximum number of elements that are sampled in one array. */
+  /** The maximum number of elements that are sampled per array. */
   elements: 2000,
-  /** The maximum number of shapes for all places together. */
+  /** The maximum number of shapes across all places. */
   shapes: 3000,
 } as const;
 

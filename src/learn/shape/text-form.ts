@@ -1,4 +1,4 @@
-/** The form of a text. It describes the text without revealing it. */
+/** The form of a string, which describes the string without revealing it. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
 /** The forms, in the order in which they are tested. */
@@ -23,9 +23,9 @@ export const TEXT_FORMS = [
 
 const LONGEST = 4096;
 
-/** Returns the first form that matches a text, or `plain`. */
+/** Returns the first form that matches a string, or `plain` if none does. */
 export function textForm(text: string): TextForm {
-  // A long text is prose, so only its beginning is tested.
+  // A long string is prose, so only its beginning is tested.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }
@@ -37,7 +37,7 @@ export function isTextForm(name: string): name is TextForm {
   return KNOWN_FORMS.has(name);
 }
 
-/** Returns a pattern that matches all texts of a form. Returns undefined if the form is too loose to be enforced. */
+/** Returns a pattern that matches all strings of a form, or undefined if the form is too loose to be enforced. */
 export function formPattern(form: TextForm): string | undefined {
   const strict: readonly TextForm[] = ['formatted-date', 'schedule-date', 'stored-date', 'spoken-date', 'date', 'uuid'];
   if (!strict.includes(form)) return undefined;
