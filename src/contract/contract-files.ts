@@ -8,8 +8,8 @@ export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest folder named `schemas` in a directory above this file. It is the same
- * folder for `src` and `dist`.
+ * Returns the contract's folder: the nearest `schemas` folder in a directory above this file. It is the same whether
+ * the code runs from `src` or `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {

@@ -20,7 +20,7 @@ export interface ContractOptions {
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations to collect for one message. */
   readonly maxCollected: number;
-  /** True if the scanner is used, which proves most valid responses valid from their bytes without parsing them. */
+  /** True if the scanner is used. It proves most valid responses valid from their bytes, without parsing them. */
   readonly scanner: boolean;
 }
 

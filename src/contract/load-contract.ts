@@ -28,9 +28,9 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. The schemas are not compiled, which would
- * take most of the time in {@link loadContract}. Throws a StartFault that lists all configuration errors in the
- * document and its overlays.
+ * Returns the contract's operations for commands that do not check messages. The function does not compile the schemas,
+ * which takes up most of the time in {@link loadContract}. Throws a StartFault that lists all configuration errors in
+ * the document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
@@ -45,7 +45,7 @@ interface DocumentedOperation {
   readonly source: OperationObject;
 }
 
-/** Returns the operations that the options include, in the order of the table in the specification. */
+/** Returns the operations that the options include, in the order of the specification's table. */
 function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
@@ -145,7 +145,7 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
   }
 }
 
-/** Compares two operations by their rows in the table of the specification. Inferred operations come last. */
+/** Compares two operations by their rows in the specification's table. Inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

@@ -53,7 +53,7 @@ export interface MediaTypeObject {
 /** The descriptions of a body, keyed by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
-/** A documented response of an operation. */
+/** A documented response to an operation's requests. */
 export interface ResponseObject {
   readonly description: string;
   readonly content: ContentObject;
@@ -105,9 +105,7 @@ export interface PermissionEntry extends CatalogueEntry {
 
 /** A private visibility option for comments and the permission that it requires. */
 export interface PrivateOption {
-  /**
-   * The value of `visibility`. Only `recipients` is documented; the other names are assumptions that can be changed.
-   */
+  /** The value of `visibility`. Only `recipients` is documented; the other names are inferred and can be changed. */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;

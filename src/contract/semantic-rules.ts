@@ -17,7 +17,7 @@ const listCount: SemanticRule = {
 
 /**
  * The page number in a response does not exceed the response's own `pageCount`. The rule does not apply to empty lists
- * or first pages. If the client requested that page, the check of the page bounds reports it instead (rules, 5).
+ * or first pages. If the client requested a page past the end, the page bounds check reports it instead (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -189,7 +189,7 @@ export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.m
 type RuleSet = number;
 
 /**
- * Returns those of an operation's rules that apply to a request with the given parameters. A rule does not apply if a
+ * Returns the operation's rules that apply to a request with the given parameters. A rule does not apply if a
  * projection may have removed a field that the rule reads.
  */
 export function applicableRules({ semanticRules }: Operation, parameters: ParameterValues): RuleSet {
@@ -311,7 +311,7 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
 interface Moment {
   /** The time zone of the date, or an empty string for a date in the stored form. */
   readonly zone: string;
-  /** The digits of the date, in an order that sorts chronologically. */
+  /** The digits of the date, ordered so that dates sort chronologically. */
   readonly text: string;
 }
 

@@ -46,7 +46,7 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection leaves a field of an item, including everything inside it, in the response. */
+/** Returns true if a projection leaves an item's field in the response, including everything inside it. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;

@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation for a problem that was found in a response without using a schema. */
+/** Creates a violation for a problem that was found in a response without the help of a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,

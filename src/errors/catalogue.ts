@@ -58,7 +58,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The codes with which authentication can refuse a request. The metric for failed authentication counts each of them.
+ * The codes with which authentication can refuse a request. The metric for failed authentication counts them
+ * separately.
  */
 export const AUTHENTICATION_CODES = [
   'credentials_required',

@@ -8,8 +8,8 @@ interface ErrorBody {
 }
 
 /**
- * The format of an error reply: RFC 9457, Portico's own format, or one of the legacy server's two formats, `{error}` and
- * `{errors: {message}}`.
+ * The format of an error reply: RFC 9457, Portico's own format, or one of the legacy server's two formats, `{error}`
+ * and `{errors: {message}}`.
  */
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
-/** A detail of an error. It never contains a value from the request or the response. */
+/** A detail of an error, which never contains a value from the request or the response. */
 export interface ErrorDetail {
   /** The part of the request, such as `path`, `query`, `header` or `body`. */
   readonly in?: string;

@@ -4,9 +4,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically, so that readers never see a partial file. The file's folder is created if
- * it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the
- * new text has been written.
+ * Replaces the contents of a file atomically, so that readers never see a partial file, and creates the file's folder
+ * if it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after
+ * the new text has been written to a temporary file.
  */
 export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
@@ -67,5 +67,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** A path that stands for memory instead of a file, so the data is lost when the process ends. */
+/** The path that stands for memory instead of a file. The data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

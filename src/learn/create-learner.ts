@@ -38,7 +38,7 @@ interface LearnerParts {
   readonly walk?: boolean;
 }
 
-/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is. */
+/** The first responses of each operation, up to this number, are all sampled. After that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
@@ -61,8 +61,8 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // It is not known which items earlier runs counted, so the same items might be counted again. Therefore, earlier runs
-  // do not contribute to closing a vocabulary.
+  // It is not known which items earlier runs counted, so some might be counted again. For this reason, values that were
+  // seen in earlier runs must not help to close a vocabulary.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
@@ -87,7 +87,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A switch may change the structure of a response, so such a response is used only for the comparison.
+      // A switch may change the structure of a response, so a response with a switch is used only for comparison.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)

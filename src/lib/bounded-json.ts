@@ -1,4 +1,4 @@
-/** The limits for a JSON text, which are checked before it is parsed. */
+/** The limits for a JSON text. They are checked before the text is parsed. */
 export interface JsonLimits {
   /** The maximum nesting depth of objects and arrays. */
   readonly depth: number;
@@ -13,7 +13,7 @@ export interface JsonLimits {
 /** The limit that a text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
-/** The default limits, which are about ten times the size of the largest page of a documented operation. */
+/** The default limits, which allow about ten times as much as the largest page of a documented operation needs. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
 /** Returns the message for an exceeded limit. `what` names the checked text, for example `the body`. */
@@ -35,8 +35,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Parsing takes more time and stack space the more deeply nested the text is and the
- * more values it contains, so both are determined from the bytes first. A byte order mark is ignored.
+ * Parses an untrusted JSON text. Deep nesting and large numbers of values take time and stack space to parse, so both
+ * are counted in the bytes first. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);

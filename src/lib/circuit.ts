@@ -9,7 +9,7 @@ interface CircuitOptions {
 /** The outcome of an attempt. `neutral` (aborted or never made) provides no information about the server. */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** The state of a circuit, which determines whether all attempts, no attempts or only a trial are allowed. */
+/** The state of a circuit, which determines whether all attempts, no attempts or only one trial are allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** Called when a circuit opens and when it closes after a successful trial, but not after a failed trial. */
@@ -20,7 +20,8 @@ interface Circuit {
   /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
   waitSeconds(): number;
   /**
-   * Begins an attempt and returns a function to call once with the outcome. Call it only if `waitSeconds` returns 0.
+   * Begins an attempt, and returns a function that must be called once with the outcome. `waitSeconds` must have
+   * returned 0.
    */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;

@@ -3,8 +3,8 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network to which rate limits assign an address. For IPv4, this is the address itself. For IPv6, it is the
- * /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
+ * Returns the network that represents an address in rate limits. For IPv4, this is the address itself. For IPv6, it is
+ * the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
  * 2.5.5.2) is treated as an IPv4 address. Any other string is truncated to 64 characters but otherwise returned
  * unchanged.
  */

@@ -1,8 +1,8 @@
 /** The details that the description of a value may reveal. */
 interface DescriptionDetail {
-  /** True if the description contains a string's form (such as a date or an address) in addition to its length. */
+  /** True if the description of a string contains its form (such as a date or an address) in addition to its length. */
   readonly form: boolean;
-  /** True if the description may contain a string itself, provided that the string is a single plain word. */
+  /** True if the description may contain the string itself, provided that it is a single plain word. */
   readonly word: boolean;
 }
 
@@ -20,7 +20,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The number of characters that are matched. Because of this limit, a long string takes no longer than a short one.
+// The number of characters that are matched, so that a long string does not take longer to match than a short one.
 const MAX_MATCHED = 300;
 
 /** Describes a JSON value without revealing it: its type, its size and, if allowed, its form. */

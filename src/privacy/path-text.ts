@@ -3,7 +3,7 @@ import { mayShow } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Path segments that belong to this kind of server. Any other word could be a person's name. */
+/** Path segments that are typical of this kind of server. Any other word could be a person's name. */
 export const PATH_WORDS: ReadonlySet<string> = new Set(
   `accept action actions admin anonymize answer answers api article articles attachment attachments auth avatar
   badge cancelwiki close comment comments container content count delete execution expertise favorite follow
@@ -15,8 +15,8 @@ export const PATH_WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the structure of an undocumented path for logs. Words of this API are shown, and every other segment (an id,
- * a name or an address) becomes `{}`. The query is removed, and the length is limited.
+ * Returns the structure of an undocumented path for logs. Words that belong to this API are shown, and every other
+ * segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
  */
 export function safePath(target: string): string {
   const query = target.indexOf('?');
@@ -35,7 +35,7 @@ export function safePath(target: string): string {
 const MAX_PLACE = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
-/** Segments that are already masked, and the method in front of a path. */
+/** Matches segments that are already masked, and the method in front of a path. */
 const SAFE_SEGMENT = /^(?:\*\*?|\{(?:id|name)\})?(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 

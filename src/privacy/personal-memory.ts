@@ -42,7 +42,7 @@ export function createPersonalMemory(): PersonalMemory {
   };
 }
 
-/** The maximum number of words. A longer text is a sentence, whose words do not identify a person. */
+/** The maximum number of words in a name. A longer text is a sentence, whose words do not identify a person. */
 const MAX_WORDS = 5;
 
 /** Returns the words of a person's name, which may contain accents or be in the form of an address or identifier. */

@@ -1,6 +1,6 @@
 /**
  * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only
- * here. Every expression looks ahead only a limited number of characters, so matching is fast even for long strings.
+ * here. Because every expression looks ahead a limited number of characters, matching is fast even for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.

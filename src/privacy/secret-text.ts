@@ -1,6 +1,6 @@
 /**
  * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
- * listed only here. Every expression looks ahead only a limited number of characters, so matching is fast even for long
+ * listed only here. Because every expression looks ahead a limited number of characters, matching is fast even for long
  * strings.
  */
 const CREDENTIALS = [

@@ -2,11 +2,11 @@ import { BEYOND_ASCII, type CharacterSet, parsePattern, type PatternNode } from 
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /**
- * The number of bytes per state. For each possible next byte of a string, a state contains the number of the next
+ * The number of bytes per state. For each value that the next byte of a string can have, a state contains the next
  * state.
  */
 const ROW = 256;
-/** The number of a state must fit in a byte, and state 0 means failure. */
+/** The maximum number of states. A state's number must fit in a byte, and state 0 means failure. */
 const MAX_STATES = 255;
 const MAX_NODES = 4000;
 
@@ -16,7 +16,7 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. Column 0
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state, and column 0
  * contains 1 for accepting states. Strings with escapes are never accepted.
  */
 export function compilePattern(source: string): Uint8Array {
@@ -117,7 +117,7 @@ function toSteps(tree: PatternNode): Steps {
   return { empty, byCharacter, last: append(tree, add()) };
 }
 
-/** Returns the given nodes, and all nodes that empty transitions reach from them, in ascending order. */
+/** Returns the given nodes and all nodes that can be reached from them by empty transitions, in ascending order. */
 function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
   const all = new Set(nodes);
   for (const node of all) for (const next of empty[node] ?? []) all.add(next);

@@ -12,12 +12,12 @@ interface CompiledTables {
   readonly root: number;
   /** The names of the excerpt's members, by slot. */
   readonly names: readonly string[];
-  /**
-   * The path to each table's objects in the body, keyed by table. It consists of member names and `*` for array
-   * elements.
-   */
+  /** For each table, the path to its objects in the body, which consists of member names and `*` for array elements. */
   readonly places: ReadonlyMap<number, readonly string[]>;
-  /** The path to each value for which the scan can record a departure from what is expected, keyed by node. */
+  /**
+   * For each node with an expectation, the path to its values in the body. The scan can record a departure from what is
+   * expected there.
+   */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -31,7 +31,7 @@ interface Position {
   readonly slot: number;
 }
 
-/** Only a schema that contains itself describes values that are nested more deeply. */
+/** The maximum nesting depth. Only a schema that contains itself describes values that are nested more deeply. */
 const MAX_DEPTH = 32;
 
 /** Creates a compiler that writes tables to a memory. All schemas in the same memory share their patterns. */
@@ -199,7 +199,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
     // The scanner does not decode escapes, which some of these names need in JSON, and it does not search documented
-    // names for addresses. A member cannot be named `__proto__`, because it could not be set.
+    // names for addresses. The name `__proto__` is excluded because a member with this name cannot be set.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;

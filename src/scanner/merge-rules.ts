@@ -159,9 +159,9 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // By this time, references have been followed and combinations expanded.
+  // References have already been followed and combinations expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
-  // These are merged together in `mergeObject`, because `additionalProperties` depends on `properties`.
+  // `mergeObject` merges these keywords together, because `additionalProperties` depends on `properties`.
   ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [
     'type',
@@ -236,7 +236,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
-    // `additionalProperties` disregards the properties that other schemas define for the same value.
+    // `additionalProperties` does not consider the properties that other schemas define for the same value.
     if (!additional && places.filter(hasProperties).length > 1)
       throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
     if (!additional) others = 'doubted';

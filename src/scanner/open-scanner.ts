@@ -14,7 +14,7 @@ import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts'
 interface ScannedBody {
   /** The body, reduced to the members that the excerpt's paths name. */
   readonly excerpt: unknown;
-  /** The body's differences from the contract. Bodies with the same differences have the same object here. */
+  /** The differences between the body and the contract. Bodies with the same differences share one object. */
   readonly differences: ScannedDifferences;
   /**
    * False if the body contains no absolute address, that is, no string with a colon followed by a plain or escaped

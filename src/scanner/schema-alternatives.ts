@@ -19,12 +19,15 @@ export type Together = readonly PlacedSchema[];
 const MAX_ALTERNATIVES = 16;
 const MAX_DEPTH = 32;
 
-/** Returns the alternative ways to match several schemas at once. Throws if there are too many. */
+/** Returns the alternative ways in which a value can match several schemas at once. Throws if there are too many. */
 export function alternativesOfAll(schemas: SchemasByPath, places: readonly PlacedSchema[]): readonly Together[] {
   return places.reduce<readonly Together[]>((all, place) => both(all, alternativesOf(schemas, place)), [[]]);
 }
 
-/** Returns the alternative ways to match a schema. References are followed, and combinations are expanded. */
+/**
+ * Returns the alternative ways in which a value can match a schema. References are followed, and combinations are
+ * expanded.
+ */
 function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0): readonly Together[] {
   const { schema, path } = place;
   if (depth > MAX_DEPTH) throw new UnsupportedSchema(`references that do not end, in ${path}`);

@@ -10,15 +10,15 @@ export const FRACTION = 16;
 export const STRING = 32;
 export const OBJECT = 64;
 export const ARRAY = 128;
-/** A flag in addition to the kinds: strings have a pattern, an enum or a length to check. */
+/** An additional flag: strings have a pattern, an enum or a length to check. */
 export const CHECKED_STRING = 256;
-/** A flag in addition to the kinds: numbers have a minimum or a maximum. */
+/** An additional flag: numbers have a minimum or a maximum. */
 export const BOUNDED_NUMBER = 512;
-/** A flag in addition to the kinds: every value is valid. */
+/** An additional flag: every value is valid. */
 export const ANYTHING = 1024;
-/** A flag in addition to the kinds: every integer with at most 18 digits and no minus sign is within the bounds. */
+/** An additional flag: every integer with at most 18 digits and no minus sign is within the bounds. */
 export const SHORT_NUMBERS_FIT = 2048;
-/** A flag in addition to the kinds: strings that do not have the expected form are valid but are recorded. */
+/** An additional flag: strings that do not have the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
 // A node contains the rules for one value. References are addresses, and 0 means that the rule is absent.
@@ -74,7 +74,9 @@ export const KEY_NAME = 32;
 
 /** If the member is absent, the body is invalid. */
 export const REQUIRED = 1;
-/** If the member is absent, this is recorded. No object has this many required members, so the two can be added up. */
+/**
+ * If the member is absent, its absence is recorded. No object has this many required members, so sums stay unambiguous.
+ */
 export const EXPECTED = 65536;
 
 // A pattern is an automaton with one row of 256 bytes per state, which contains the next state for each byte. State 0

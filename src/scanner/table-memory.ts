@@ -21,7 +21,7 @@ export interface TableMemory {
   readonly end: number;
 }
 
-/** Creates the part of a memory that contains tables. */
+/** Creates a `TableMemory` in the memory of a module. */
 export function createTableMemory(memory: ModuleMemory): TableMemory {
   const tables = {
     end: TABLES,

@@ -203,7 +203,7 @@ function toLimit(paths: readonly string[]): Limit {
 }
 
 interface Search {
-  /** The pointers that were found, keyed by the same pointer without array indices. */
+  /** The pointers found so far, keyed by the same pointers without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
   /** The number of members that have been examined. */

@@ -121,8 +121,8 @@ export interface OperationValidators {
   /** Checks a parsed request body. */
   readonly request: (value: unknown) => readonly Violation[];
   /**
-   * Checks the status and content type of a response, and returns the check for its parsed body. If the body is not
-   * JSON, `undefined` is passed to that check.
+   * Checks the status and content type of a response, and returns the check for its parsed body. That check receives
+   * `undefined` if the body is not JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
   /** The schemas of the successful responses. */
@@ -149,8 +149,8 @@ interface CheckOptions {
   /** Describes the value that a violation is about. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of errors to report, which also limits the number of undocumented fields. For responses, it
-   * limits the number of different kinds of errors instead of the number of errors.
+   * The maximum number of errors to report. It also applies to undocumented fields. For responses, it limits the number
+   * of kinds of errors rather than the number of errors.
    */
   readonly max?: number;
 }
@@ -192,7 +192,7 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // The contract states expectations, which go beyond its requirements, only for responses.
+    // Only responses can have expectations, which go beyond what the contract requires.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));

@@ -196,8 +196,8 @@ type TypedValue =
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
 /**
- * Converts the text of a parameter to the parameter's type. A number must not contain a plus sign, spaces, an exponent
- * or hexadecimal digits.
+ * Converts a parameter's text to its type. A number must not contain a plus sign, spaces, an exponent or hexadecimal
+ * digits.
  */
 function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
@@ -205,7 +205,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
-  // A negative number is not refused here, so that the schema can report it with the parameter's own minimum.
+  // A negative number is accepted here, so that the schema can report it with the parameter's own minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
     ? 'must be a whole number within 64 bits'

@@ -23,7 +23,7 @@ export interface SchemaStore {
   readonly faults: readonly Fault[];
 }
 
-/** Creates a store of generated schemas by path. Each schema is compiled the first time it is requested. */
+/** Creates a store for generated schemas. Each schema is compiled when it is requested for the first time. */
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));

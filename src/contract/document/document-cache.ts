@@ -86,8 +86,8 @@ function isOwnFolder(folder: string): boolean {
 }
 
 /**
- * Returns true if only this user can write to a file. Always returns false on platforms without user ids, so nothing is
- * stored on them.
+ * Returns true if only this user can write to a file. On platforms without user ids, the result is always false, so
+ * nothing is stored.
  */
 function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;

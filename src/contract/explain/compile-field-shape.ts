@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. Because shapes are looked up here first, compiling
-   * a recursive schema ends.
+   * The compiled shapes, keyed by the schemas that apply to a value. Compiling a recursive schema ends when its shape
+   * is found here.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -111,7 +111,7 @@ function fieldsOf(places: SchemaGroup): Described<DescribedFields> {
   return fields.size === 0 || beyond ? 'open' : { fields, expected, settled };
 }
 
-/** Returns the fields that every alternative expects. */
+/** Returns the fields that all alternatives expect. */
 function expectedByAll(alternatives: readonly DescribedFields[]): ReadonlyMap<string, SchemaObject> {
   const [first, ...others] = alternatives;
   return new Map([...(first?.expected ?? [])].filter(([name]) => others.every(({ expected }) => expected.has(name))));
@@ -179,7 +179,10 @@ const MAX_DEPTH = 32;
 /** A placeholder for a schema that is not examined. The values that it applies to are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
-/** Returns the alternative ways to match a schema. References are resolved, and the schema's parts are combined. */
+/**
+ * Returns the alternative ways in which a value can match a schema. References are resolved, and the schema's parts are
+ * combined.
+ */
 function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
   const { schema, file } = place;
   if (depth > MAX_DEPTH) return [[ANYTHING]];
@@ -200,7 +203,7 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly S
   return ways;
 }
 
-/** Returns the alternative ways to match several schemas at the same time. */
+/** Returns the alternative ways in which a value can match several schemas at the same time. */
 function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
   return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }

@@ -5,9 +5,9 @@ import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './field
 import { placesIn, type SchemaFiles } from './schema-errors.ts';
 import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
 
-/** An expectation of the contract that a response does not meet. */
+/** One of the contract's expectations that a response does not meet. */
 export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
-  /** The JSON pointer to the object that contains, or lacks, the field. */
+  /** The JSON pointer to the object that contains or lacks the field. */
   readonly within: string;
   /** The JSON pointer to the field. */
   readonly at: string;
@@ -123,7 +123,7 @@ export function expectationViolation(
   describe: DescribeFound,
 ): Violation {
   const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
-  // The description depends on the names of the fields that lead to the string.
+  // The description depends on the names of the fields that contain the string.
   const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
   const found = text === undefined ? undefined : describe(message, at, keyword);
   return {

@@ -50,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Validators store their last errors, which contain parts of the value, so they are removed.
+    // Validators store their last errors, which contain parts of the value, so they are cleared.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -93,7 +93,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if an `anyOf` reports only the errors of the intended alternative, as long as it can be determined. */
+  /** True if an `anyOf` reports only the errors of the intended alternative, provided that there is one. */
   intendedOnly: boolean;
 }
 
@@ -205,8 +205,8 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
 /**
- * Replaces a member's name in the paths of errors if it must not appear in messages, because the sender can choose any
- * name.
+ * Masks a member's name in the paths of errors if the name must not appear in messages, because the sender can choose
+ * any name.
  */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;

@@ -5,7 +5,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './field-shape.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The check to which a schema belongs and the part of the message that it was applied to. */
+/** The check that a schema belongs to and the part of the message that it was applied to. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
@@ -65,8 +65,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A violation is the same whether it occurs in a projected response or in the full one, so both use the same schema
-  // path.
+  // A violation counts as the same in a projected response and in the full one, so both use the same schema path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -149,8 +148,8 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
 interface Causes {
   readonly errors: readonly SchemaError[];
   /**
-   * Returns true if it is clear which shape the object at a JSON pointer was meant to have, so advisories about it
-   * help.
+   * Returns true if it is clear what shape the object at a JSON pointer was meant to have, so that advisories about it
+   * are helpful.
    */
   readonly isClear: (within: string) => boolean;
 }
@@ -206,7 +205,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** If fewer fields than this are documented, the absence of most of them does not mean anything. */
+/** If an object has fewer documented fields than this, it means nothing that most of them are missing. */
 const ENOUGH_FIELDS = 8;
 
 /**

@@ -130,7 +130,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // A bare `false` is allowed here, because violations contain the field's name anyway.
+  // A bare `false` is allowed here, because the violations name the field.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)

@@ -3,7 +3,7 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE, resourceFile, SCHEMA_BASE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-// Matches the end of an Ajv message about a schema, which contains the location and the name of the violated Ajv rule.
+// Matches the end of an Ajv message about a schema, which names the location and the violated Ajv rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
 /** Converts a fault in a generated schema, which may exist only in memory, to a fault in the document. */

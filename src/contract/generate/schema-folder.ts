@@ -37,7 +37,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes generated files to a folder and removes superfluous files. Returns the differences that it found beforehand.
+ * Writes generated files to a folder and removes superfluous files. Returns the differences that it found and removed.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);

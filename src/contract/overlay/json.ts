@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as JsonP3 from 'json-p3';
 
-/** A JSON object that can be changed. */
+/** A mutable JSON object. */
 export type JsonObject = Record<string, unknown>;
 
 /** Returns true for a JSON object, and false for an array or null. */

@@ -24,7 +24,7 @@ export interface Vocabulary {
   readonly words: Map<string, WordCounts>;
 }
 
-/** The differences between objects and their description in the contract. */
+/** The differences between objects and the contract's description of them. */
 export interface DescribedObjects {
   /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
@@ -116,7 +116,7 @@ export function emptyObservations(now: number): Observations {
   };
 }
 
-/** Returns a vocabulary without words. */
+/** Returns an empty vocabulary. */
 export function emptyVocabulary(): Vocabulary {
   const counts = { seen: 0, answers: 0, mark: 0, other: 0, quiet: 0, quietAnswers: 0 };
   return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
@@ -200,7 +200,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** Counts the shapes in observations, so that their number can be limited. */
+/** Counts the shapes in observations so that their number can be limited. */
 export function countShapes({ open, described, mistyped, broken, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

@@ -43,8 +43,7 @@ export interface Limits {
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
   /**
-   * True if all undocumented paths with known bodies are added to the contract. If false, only ticket lookups are
-   * added.
+   * True if all undocumented paths whose bodies are known are added to the contract. If false, only ticket lookups are.
    */
   readonly writeAddresses: boolean;
 }

@@ -65,8 +65,8 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 }
 
 /**
- * Proposes descriptions for maps, whose member names are data. The schema must not be combined with others, because
- * `additionalProperties` would also affect the members that the other schemas describe.
+ * Proposes descriptions for maps, which are objects whose member names are data. The schema must not be combined with
+ * others, because `additionalProperties` would also affect the members that the other schemas describe.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -87,7 +87,7 @@ function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[]
   ];
 }
 
-/** Proposes schemas for responses whose envelope is missing or differs from the documented one. */
+/** Proposes schemas for responses that lack the documented envelope or have a different one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;

@@ -35,8 +35,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence. For example, the response for a missing ticket is not evidence against
-        // the path.
+        // Errors do not lower the confidence. For example, a request for a missing ticket says nothing about the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,

@@ -55,7 +55,7 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
 }
 
 /**
- * Returns actions that add a component for a place that has so far referred to the shared component for undescribed
+ * Returns actions that add a separate component for a place that so far refers to the shared component for undescribed
  * values.
  */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {

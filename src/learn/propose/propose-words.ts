@@ -11,7 +11,7 @@ const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposes the words of fields with a closed vocabulary. Omits every word below the minimum confidence. */
+/** Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
@@ -46,7 +46,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
   });
 }
 
-/** Returns the words that the contract lists, either as the only ones or as the expected ones. */
+/** Returns the words that the contract lists, either as the only allowed ones or as the expected ones. */
 function listOfWords(
   schema: SchemaNode,
 ): { readonly words: readonly unknown[]; readonly selector: string } | undefined {

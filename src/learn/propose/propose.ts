@@ -40,9 +40,9 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make members optional that were missing from some objects, whether the contract requires or only expects
- * them. An overlay cannot remove a single string from a list, so the whole list is replaced, but only once even if
- * several objects share it.
+ * Proposes to make members optional if they were missing from some objects, whether the contract requires or only
+ * expects them. An overlay cannot remove a single string from a list, so the whole list is replaced, but only once even
+ * if several objects share it.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>

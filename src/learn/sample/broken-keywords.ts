@@ -1,7 +1,7 @@
 import type { SchemaNode } from '../document.ts';
 import type { PlaceSchema } from '../place-schema.ts';
 
-/** A keyword of one of the schemas that apply to a place. Observations are stored under `key`. */
+/** A keyword in one of the schemas that apply to a place. Observations are stored under `key`. */
 interface Restriction {
   readonly keyword: string;
   /** The path of the schema and the keyword. */
@@ -11,7 +11,7 @@ interface Restriction {
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keywords that are broken by a value of the documented type. */
+/** Returns the keywords that a value of the documented type breaks at a place. */
 export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
@@ -54,7 +54,7 @@ const listed: Compile = (words) => (value) => !Array.isArray(words) || words.inc
 
 const BITS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** The keywords that restrict the values of a type. */
+/** The keywords that restrict values of a given type. */
 const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }[] = [
   { keyword: 'pattern', compile: matching },
   { keyword: 'x-expected-pattern', compile: matching },

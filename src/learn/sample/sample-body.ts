@@ -91,7 +91,7 @@ function sampleMembers(
   }
 }
 
-/** Adds a value to the shape at a path of the contract. */
+/** Adds a value to the shape that is stored under a path in the contract. */
 function addAt(places: Map<string, Shape>, path: string, value: unknown, item: number, context: SampleContext): void {
   addValue(shapeAt(places, path, context), value, { place: hashOf(path), item }, context);
 }

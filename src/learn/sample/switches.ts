@@ -4,7 +4,7 @@ import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares the responses to the same request with and without `wrap` and `v1`. */
 interface SwitchComparison {
-  /** Adds a response. Comparisons of the same request are counted only once per result. */
+  /** Adds a response. If the same request is compared repeatedly, each result is counted only once. */
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 
@@ -60,7 +60,7 @@ const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
 /**
- * Describes the structure of a value with names and types. The result is used only for comparison and is never saved.
+ * Describes the structure of a value by its names and types. The result is used only for comparison and is never saved.
  */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';

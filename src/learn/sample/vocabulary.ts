@@ -30,8 +30,8 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 }
 
 /**
- * Counts a word once for each `item`. A value that is not a plain word is counted but not stored. Items that were
- * counted before are no new evidence of whether there are other words.
+ * Counts a word once per `item`. A value that is not a plain word is counted but not stored. Items that were counted
+ * before provide no new evidence about whether there are other words.
  */
 export function addWord(
   places: Map<string, Vocabulary>,

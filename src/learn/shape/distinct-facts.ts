@@ -1,4 +1,4 @@
-/** The place of a value and the item to which the value belongs, both as hashes. */
+/** The place of a value and the item that it belongs to, both as hashes. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;
@@ -13,9 +13,7 @@ export interface DistinctFacts {
 /** The number of bits in each generation, which takes 128 KiB. */
 const BITS = 2 ** 20;
 
-/**
- * The number of facts after which a new generation begins. The limit ensures that most new facts are recognized as new.
- */
+/** The number of facts after which a new generation begins. It ensures that most new facts are recognized as new. */
 const FULL = BITS / 4;
 
 /**
@@ -44,11 +42,11 @@ export function createDistinctFacts(): DistinctFacts {
   };
 }
 
-/** Returns a 32-bit hash of a string (FNV-1a), starting with another hash. */
+/** Returns a 32-bit hash of a string (FNV-1a). `start` is another hash to continue from. */
 export function hashOf(text: string, start = 0): number {
   let hash = start ^ 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  // In FNV-1a, the last characters affect too few bits, so the bits are mixed again.
+  // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed once more.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;
 }

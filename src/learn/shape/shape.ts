@@ -1,6 +1,6 @@
 import type { TextForm } from './text-form.ts';
 
-/** How often one member of the objects at a place occurred. */
+/** How often a member of the objects at a place occurred, and with which values. */
 export interface FieldShape {
   /** The number of complete objects with the member. Responses whose fields the caller selected are ignored. */
   present: number;
@@ -47,7 +47,7 @@ export interface ObjectCounts {
   readonly fields: Map<string, FieldShape>;
   /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of the members without stored names. Undefined if there are none. */
+  /** The values of the members whose names are not stored. Undefined if there are none. */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
   rare: Shape | undefined;
@@ -57,7 +57,7 @@ export interface ObjectCounts {
 
 /** The values at one place in responses: types, counts and forms, but never the values themselves. */
 export interface Shape {
-  /** The number of values, where repeated values of the same item are counted once. */
+  /** The number of values, with repeated values of the same item counted only once. */
   seen: number;
   /** The number of responses that contained values not counted before. */
   answers: number;

@@ -1,4 +1,4 @@
-/** The form of a string, which describes the string without revealing it. */
+/** The form of a string, which describes it without revealing its content. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
 /** The forms, in the order in which they are tested. */
@@ -32,7 +32,7 @@ export function textForm(text: string): TextForm {
 
 const KNOWN_FORMS: ReadonlySet<string> = new Set([...TEXT_FORMS.map(({ name }) => name), 'plain']);
 
-/** Returns whether a name is the name of a form. */
+/** Returns whether a string is the name of a form. */
 export function isTextForm(name: string): name is TextForm {
   return KNOWN_FORMS.has(name);
 }
