@@ -50,10 +50,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/**
- * Creates the folder of a file. Returns an error code if this fails or the folder is not writable, or undefined
- * otherwise.
- */
+/** Creates a file's folder. Returns an error code if that fails or the folder is not writable, otherwise undefined. */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);

@@ -30,9 +30,7 @@ export const containsPersonalData = (text: string): boolean => PERSONAL.some((fo
 /** Returns whether a string contains a number that is long enough to identify a person. */
 export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
-/**
- * Returns whether a string contains four numbers in the form of an IPv4 address, which may also be a version number.
- */
+/** Returns whether a string contains four numbers that may be an IPv4 address or a version number. */
 export const containsFourNumbers = (text: string): boolean => SHORT_MACHINE.test(text);
 
 /** The kinds of personal data in the contract (`x-pii`). */

@@ -11,10 +11,7 @@ interface SwitchComparison {
 /** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/**
- * Creates the comparison. Unless `always` is true, an operation's responses are compared only after its first request
- * with a switch.
- */
+/** Creates the comparison. Unless `always` is true, it starts with the first switch in an operation's requests. */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();
@@ -59,9 +56,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
-/**
- * Describes the structure of a value by its names and types. The result is used only for comparison and is never saved.
- */
+/** Describes the structure of a value by its names and types, only for comparison. The result is never saved. */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) {
