@@ -7,25 +7,25 @@ import type { Grants } from '../permissions/decide.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { PASSTHROUGH_BASE, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** Returns the configuration entry that reports a check of an operation instead of enforcing it. */
+/** Returns the configuration entry that sets a check of an operation to `report`. */
 function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Returns how a request without a credential could pass. */
+/** Returns what would let a request without a credential through. */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
 }
 
-/** Returns the configuration entry that allows invalid parameters of an operation. */
+/** Returns the configuration entry that would allow these invalid parameters. */
 export function parameterEntry(operation: Pick<Operation, 'id'>, violations: readonly Violation[]): string {
   const unknown = violations.filter(({ keyword }) => keyword === 'unknown').map(({ at }) => at);
   if (unknown.length < violations.length) return levelEntry(operation, 'requests');
   return `parameters: { allow: { ${operation.id}: [${unknown.map(quoted).join(', ')}] } }`;
 }
 
-/** Returns the configuration entry that allows a page that exceeds the bounds. */
+/** Returns the configuration entry that would allow a page outside the bounds. */
 export function pageEntry(operation: Pick<Operation, 'id'>, { pageSize, maxPageSize }: PageSizes): string {
   const isTooLarge = pageSize !== undefined && pageSize > maxPageSize;
   return isTooLarge ? `pageBounds: { maxPageSize: ${pageSize} }` : levelEntry(operation, 'pageBounds');
@@ -36,7 +36,7 @@ interface PageSizes {
   readonly maxPageSize: number;
 }
 
-/** Returns how a refused request for an undocumented path could pass. */
+/** Returns what would let a refused request for an undocumented path through. */
 export function undocumentedEntry(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
   { method, path }: { readonly method: string; readonly path: string },
@@ -48,10 +48,7 @@ export function undocumentedEntry(
   return `${isDisabled === true ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
 }
 
-/**
- * Returns the entry of the roles file, or of the configuration, that gives a denied caller the permission to use an
- * operation.
- */
+/** Returns the entry of the roles file, or of the configuration, that would let a denied caller use an operation. */
 export function grantEntry(
   operation: Pick<Operation, 'id' | 'requires'>,
   { kind, name }: Pick<Principal, 'kind' | 'name'>,
@@ -63,7 +60,7 @@ export function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // Only the author of a node is its owner, so no entry can grant that.
+  // Only the author of a node is its owner, so no entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
@@ -80,8 +77,8 @@ export function grantEntry(
 type Term = Exclude<Requirement, { all: unknown } | { any: unknown } | { own: unknown }>;
 
 /**
- * Returns the terms that a caller lacks in the alternative that lacks the fewest. Returns undefined if only the node's
- * author can meet the requirement.
+ * Returns the terms that the caller is missing, taken from the alternative that is closest to being met. Returns
+ * undefined if only the node's author can meet the requirement.
  */
 function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<string>): readonly Term[] | undefined {
   if (requirement === undefined || 'own' in requirement) return undefined;
@@ -105,5 +102,5 @@ function entryOf(key: string): string {
   return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;
 }
 
-/** Returns a text in quotation marks, as YAML and JSON write it. */
+/** Returns a string in quotation marks, as both YAML and JSON write it. */
 const quoted = (text: string): string => JSON.stringify(text);

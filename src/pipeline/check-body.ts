@@ -25,8 +25,8 @@ interface CheckBodyServices {
 }
 
 /**
- * Creates the function that checks a request body, first against its schema and then against the visibility rule, which
- * a schema cannot express.
+ * Creates the function that checks a request body, first against its schema and then against the rules that a schema
+ * cannot express.
  */
 export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
@@ -46,7 +46,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // A lookup is necessary only if the request may be refused.
+      // Only an enforced check can refuse the request, so a lookup is needed only then.
       const visibility =
         checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
       return commentFindings(body, exchange, services, visibility);
@@ -68,12 +68,12 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // Only a body that sets the visibility can break the rule, so the parent is looked up only for such bodies.
+  // Only a body that sets the visibility can break the rule, so the parent is not looked up for any other body.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
     ...(await visibility()),
-    // If only the upstream knows the caller's permissions, the upstream decides.
+    // If only the upstream knows the caller's permissions, it makes the decision.
     grants: (permission) => exchange.delegated || services.hasPermission(exchange, permission),
     options: services.comments,
   });
@@ -95,14 +95,14 @@ async function commentFindings(
   };
 }
 
-/** The visibility of the parent of a comment, and the current visibility of the comment itself. */
+/** The visibility of the parent comment and the current visibility of the comment itself. */
 type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about the visibility without a lookup. A new comment has none yet, and an existing comment's
- * visibility is unknown.
+ * Returns what is known about the visibility without a lookup: a new comment has none yet, and that of an existing
+ * comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;
@@ -131,8 +131,8 @@ async function readComment(id: string, principal: Principal, lookUp: Lookup): Pr
 }
 
 /**
- * Returns the visibility of a comment. For anything else, such as a question or an unreadable comment, the visibility
- * is unknown.
+ * Returns the visibility of a comment. It is unknown for anything else, such as a question or a comment that could not
+ * be read.
  */
 function visibilityOf(comment: unknown): ParentVisibility {
   const type = valueAt(comment, '/type');

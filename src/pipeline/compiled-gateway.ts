@@ -14,23 +14,23 @@ import type { UndocumentedPlan } from './undocumented/plan.ts';
 /** The parts of the gateway that handle requests, compiled at startup. Both live traffic and `explain` use them. */
 export interface CompiledGateway {
   readonly contract: Contract;
-  /** The plans by operation id. */
+  /** Each operation's plan, by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
-  /** The plan for requests that match no operation but are allowed by the policy. */
+  /** The plan for requests that match no operation but that the policy allows. */
   readonly undocumented: UndocumentedPlan;
   /**
-   * Returns an undocumented request's path in the form that `undocumented.allow` uses, with placeholders for ids and
-   * names. Words that the contract does not contain are preserved only if the path `exists` on the upstream.
+   * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and
+   * names. Words that are not in the contract are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;
-  /** The global check levels, for requests that match no operation. */
+  /** The global check levels, which apply to requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
   /** Whether callers without a credential have access. */
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  /** The operations whose stored responses are no longer shared. */
+  /** Knows which operations no longer share their stored responses between callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** The shadow contract. Undefined if there is none. */

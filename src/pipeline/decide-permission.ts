@@ -22,14 +22,14 @@ interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
-  /** Operations that the configuration disables, mapped to the configuration key that disables them. */
+  /** Operations that the configuration disables, each with the configuration key that disables it. */
   readonly disabledOperations: ReadonlyMap<string, string>;
 }
 
 /**
- * Creates the function that decides whether the caller may use an operation. The author is looked up only if that could
+ * Creates the function that decides whether the caller may use an operation. It looks up the author only if that could
  * change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's own
- * credential, and callers without a credential are denied.
+ * credential, but callers without a credential are denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const decideNow = createDecisions(permissions);
@@ -42,7 +42,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     const enforced = checks.permissions === 'enforce';
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // A lookup is necessary only if the request may be refused.
+    // Only an enforced check can refuse the request, so a lookup is needed only then.
     const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));
@@ -55,8 +55,9 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 }
 
 /**
- * Creates a function for decisions that do not depend on a node, but only on the requirement and the grants, which
- * never change. Callers with the same permissions share one set of grants, so each decision is made once.
+ * Creates a function that makes the decisions that do not depend on a node. They depend only on the requirement and the
+ * grants, which never change, and callers with the same permissions share one set of grants. Each decision therefore
+ * has to be made only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -70,7 +71,7 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** Returns the decision from remembered data, without a lookup. */
+/** Makes the decision from remembered data, without a lookup. */
 export function decideFromMemory(
   { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
@@ -90,7 +91,7 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // A community wiki can also be edited by users who are not its author (rules, 3).
+  // Users other than the author can also edit a community wiki (rules, 3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);
@@ -101,7 +102,7 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
   return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
 }
 
-/** Records a decision at a level. A decision that is delegated to the upstream is not recorded. */
+/** Records a decision in the trace, unless it is delegated to the upstream. */
 export function traceDecision(
   trace: Pick<Trace, 'permissions' | 'violations'>,
   level: CheckLevel,
@@ -112,7 +113,7 @@ export function traceDecision(
     trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
 }
 
-/** Returns whether only the upstream's response will show if the credential is valid, as in `observe` mode. */
+/** Returns whether the credential's validity will be known only from the upstream's response, as in `observe` mode. */
 export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
   return authentication?.reason === 'verification_pending';
 }
@@ -129,8 +130,8 @@ function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['pe
 }
 
 /**
- * Returns the violation for a missing permission. `missing` consists of names from the contract or the configuration, so
- * callers cannot choose its text.
+ * Returns the violation for a missing permission. The names in `missing` come from the contract or the configuration,
+ * so callers cannot choose this text.
  */
 function denied(missing: string): Violation {
   return {
@@ -146,7 +147,7 @@ function denied(missing: string): Violation {
 }
 
 /**
- * Returns the violation to record if the gateway and the upstream disagree about a caller, which shows an administrator
+ * Returns the violation to record when the gateway and the upstream disagree about a caller. It shows an administrator
  * that the roles file is wrong (rules, 3).
  */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
@@ -165,8 +166,8 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 }
 
 /**
- * Returns whether a response reports a missing permission, in any of the forms that the upstream uses. If the contract
- * documents other causes for the same denial, the denial says nothing about the caller's permissions.
+ * Returns whether a response reports a missing permission, in any form that the upstream uses. A denial that the
+ * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
   operation: Operation,

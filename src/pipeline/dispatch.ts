@@ -25,8 +25,8 @@ export interface Dispatched {
 
 /**
  * Processes a request until its plan has produced a reply. Returns synchronously if there is nothing to wait for.
- * Throws or rejects with `GatewayError` for every refusal. The public server, `portico check` and `portico learn` all
- * use this function.
+ * Throws or rejects with a `GatewayError` if the request is refused. The public server, `portico check` and `portico
+ * learn` all use this function.
  */
 export function dispatch(
   gateway: CompiledGateway,
@@ -75,7 +75,9 @@ function handleTarget(
   );
 }
 
-/** Runs a plan. In transparent mode, the upstream's response then shows whether the credential is valid. */
+/**
+ * Runs a plan. In transparent mode, it then records whether the upstream's response shows that the credential is valid.
+ */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,
   trace: Trace,
@@ -107,7 +109,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
   const level = plan.checks.permissions;
-  // In transparent mode, the upstream's response shows whether the caller is who the credential says.
+  // In transparent mode, only the upstream's response shows whether the caller is who the credential claims.
   const isClaim = plan.transparent && level !== 'enforce' && isAwaitingResponse(trace);
   const grants = gateway.grantsOf(isClaim ? { ...principal, kind: 'verified' } : principal, level);
   const { delegated } = grants;
@@ -117,16 +119,16 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether to remember a target. The target of a cacheable page is not remembered until the page has been found
- * in the cache, so that targets requested only once do not take up the memo.
+ * Returns whether to remember a target. The target of a cacheable page is remembered only once the page has been found
+ * in the cache, so that targets requested only once do not fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /**
- * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so this shows
- * whether the credential would have been refused.
+ * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so this is how
+ * Portico learns whether it would have refused the credential.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

@@ -12,23 +12,25 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /**
-   * Returns the cancellation that is triggered when the client disconnects, creating it on the first call. Undefined
-   * for work that several callers share.
+   * Returns the signal that is triggered when the client disconnects, and creates it on the first call. Undefined for
+   * work that several callers share.
    */
   readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;
 }
 
-/** A request that matches a plan. `admit` decodes it once, so later stages do not parse the target again. */
+/**
+ * A request that matches a plan. `admit` decodes it once so that later stages do not have to parse the target again.
+ */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
-  /** Returns the parameters, which are decoded on demand because cache hits do not need them. */
+  /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page, which is meaningless for operations without pages. */
+  /** The requested page. It has no meaning for operations without pages. */
   readonly requestedPage: RequestedPage;
-  /** The exact target to send upstream, relative to its base path. */
+  /** The exact target to send upstream, relative to the upstream's base path. */
   readonly target: string;
   /** The request body. Set once a stage has read it. */
   readonly body?: Buffer | Readable;
@@ -38,6 +40,6 @@ export interface Exchange extends KnownRequest {
 
 /** A request for an undocumented path that the policy allows. */
 export interface PassthroughExchange extends KnownRequest {
-  /** The permission required by its entry in `undocumented.allow`. */
+  /** The permission that the matching entry of `undocumented.allow` requires. */
   readonly permission: string | undefined;
 }

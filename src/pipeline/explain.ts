@@ -33,8 +33,8 @@ export interface ExplainStep {
 }
 
 /**
- * Returns steps that explain how a request would be handled. Real requests are handled by the same code, but this
- * function does not contact the upstream.
+ * Returns the steps that explain how a request would be handled. The code is the same as for real requests, except that
+ * the upstream is not contacted.
  */
 export function explain(
   gateway: CompiledGateway,
@@ -116,7 +116,7 @@ export function explain(
   ];
 }
 
-/** Returns the last step of the explanation of a refused request: what would let the request pass. */
+/** Returns the last step for a refused request: what would let the request through. */
 function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
@@ -134,7 +134,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** Returns the principal of an account, as if its credential had been verified. */
+/** Returns the principal of an account as if its credential had been verified. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };
@@ -210,7 +210,7 @@ function describeValues({ path, query }: ParameterValues): string {
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
-/** Returns a requirement as one readable line. */
+/** Formats a requirement as one readable line. */
 export function describeRequirement(requirement: Requirement | undefined): string {
   if (requirement === undefined) return 'none beyond authentication';
   if ('permission' in requirement) return `"${requirement.permission}"`;
@@ -235,7 +235,7 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the caller is not in the roles file';
 }
 
-/** Describes the result of checking the page bounds before a request is sent upstream. */
+/** Describes the result of checking the page bounds before the request is sent upstream. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;

@@ -39,21 +39,23 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
   return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
 }
 
-/** Returns the page count in a body. Returns undefined for an empty list, because the bound is then waived. */
+/** Returns the page count in a body. Returns undefined for an empty list, because the bound does not apply to it. */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // An error response does not describe a list, even if it contains the same fields.
+  // An error response does not describe a list, even if it has the same fields.
   if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
   return pageCount;
 }
 
-/** The parts of a response that determine its verdict. The operation and its parameters form the key. */
+/**
+ * The parts of a response that determine its verdict, apart from the operation and its parameters, which form the key.
+ */
 export interface DecodedResponse {
   readonly status: number;
   readonly mediaType: string | undefined;
-  /** The body after its content coding has been removed. */
+  /** The body without its content coding. */
   readonly bytes: Buffer;
 }
 
@@ -62,7 +64,7 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations that are reported for each response. They concern fields that are not in the contract. */
+  /** Violations to report for each response. They concern fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 
@@ -80,7 +82,7 @@ export interface KnownBodies {
 /** The maximum total size of the remembered bodies of all operations, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
-// A body that is larger than this fraction of the limit would evict too many others.
+// A body larger than this fraction of the limit is not remembered, because it would evict too many others.
 const MAX_SHARE = 1 / 8;
 // The approximate size of an entry without its body, in bytes: the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
@@ -90,7 +92,7 @@ const MAX_SEEN = 2000;
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and the number of different responses received since the last identical one. */
+/** A remembered response, and how many different responses have been received since it last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }
@@ -102,7 +104,7 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered only when its key is seen for the second time, because remembering one that is never
+  // A response is remembered only when its key is seen for the second time. Otherwise, responses that are never
   // requested again would waste memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
@@ -122,15 +124,15 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // A list that differs each time would fill the memo with versions that are never used, so most are not
-      // remembered.
+      // A list that is different each time would fill the memo with versions that are never used again, so most of them
+      // are not remembered.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
 }
 
-/** Copies the bytes to their own buffer if the current buffer is much larger. */
+/** Copies the bytes to a buffer of their own if the current buffer is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -149,7 +151,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users or topics, whose authors are irrelevant. Only nodes have a revision.
+    // The items may also be users or topics, which have no relevant author. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

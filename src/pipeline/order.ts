@@ -16,7 +16,7 @@ import { translateFailure, type TranslateFailureServices } from './stages/transl
 import { type BodyLimits, type CheckBody, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
-/** Returns the planners of all stages, outermost first. Only this function defines their order. */
+/** Returns the planners of all stages, outermost first. The order of the stages is defined only here. */
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     authorize(services.decide, services.challenge),

@@ -35,7 +35,7 @@ const CHECK_OF: Readonly<Record<string, CheckName>> = {
 };
 
 /**
- * Makes a stage tolerant for transparent mode. If the stage fails, the error is recorded and the stage is skipped. If
+ * Makes a stage tolerant for transparent mode: if the stage fails, the error is recorded and the stage is skipped. If
  * the rest of the plan has already produced a reply, that reply is returned.
  */
 function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
@@ -50,9 +50,10 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       try {
         return await handle(exchange);
       } catch (error) {
-        // These errors are decisions or transport failures, so they do not mean that the stage is defective.
+        // These errors are decisions or transport failures, so they do not indicate a defect in the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice. If the rest of the plan failed, its error is thrown again here.
+        // The request must not be sent upstream twice, so the result of the rest of the plan is reused. If the rest of
+        // the plan failed, its error is thrown again here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;
@@ -63,7 +64,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
   };
 }
 
-/** Returns a plan as one line of text. `portico plan` prints it, and the reviewed snapshot contains it. */
+/** Formats a plan as one line of text, for `portico plan` and for the reviewed snapshot. */
 export function planLine(plan: Plan): string {
   const moved = (plan.moved ?? []).map((words) => `   [${words}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${moved}`;

@@ -6,7 +6,7 @@ import type { Operation } from '../model/operation.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration, for display only. */
+  /** Descriptions of the levels that differ from the configuration. They are only displayed. */
   readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
@@ -14,7 +14,7 @@ export interface PlannedOperation {
   /** True if a service account is used instead of the caller's credential. */
   readonly serviceCredential: boolean;
   readonly maxPageSize: number;
-  /** The page size that applies if `pageSize` is absent. Undefined if it is unknown. */
+  /** The page size that the upstream uses if `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
   /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;

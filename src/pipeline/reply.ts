@@ -3,26 +3,26 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { BodyFacts } from './known-bodies.ts';
 
-/** Facts about a response, found by response validation and paging and used by the outer stages. */
+/** Facts about a response that response validation and paging find and the outer stages use. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
 }
 
-/** The reply that a handler returns. The edge writes it to a connection. */
+/** The reply that a handler returns and that the edge writes to a connection. */
 export interface Reply {
   readonly status: number;
-  /** The upstream's reason phrase, if it is forwarded. If undefined, the standard phrase is used. */
+  /** The upstream's reason phrase, if it is forwarded. If undefined, the standard phrase is sent. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | StreamedBody;
   /** A strong entity tag, if conditional requests are supported. */
   readonly etag?: string;
   readonly facts?: ResponseFacts;
-  /** The page count in the response. Undefined if the response has none or the page bound is waived. */
+  /** The page count in the response. Undefined if the response has none or the page bound does not apply. */
   readonly pageCount?: number | undefined;
   /** The key of the stored page, if the reply comes from the cache. */
   readonly storedAs?: string;
-  /** True if the reply was fetched for another caller's request. */
+  /** True if the reply was fetched for another caller. */
   readonly shared?: boolean;
 }

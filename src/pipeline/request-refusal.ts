@@ -5,7 +5,7 @@ import type { Violation } from '../model/violation.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
- * returns the gateway's own text, which explains what is wrong (rules, 8).
+ * returns the gateway's own text, which explains the error (rules, 8).
  */
 export function documentedText(
   { documentedErrors }: Pick<Operation, 'documentedErrors'>,
@@ -23,7 +23,7 @@ export function documentedText(
   );
 }
 
-/** Returns the error detail that identifies the part of a client's request that violates the contract. */
+/** Returns the error detail that tells the client which part of its request violates the contract. */
 export function toDetail(violation: Violation): ErrorDetail {
   return {
     in: violation.location,
@@ -33,7 +33,7 @@ export function toDetail(violation: Violation): ErrorDetail {
   };
 }
 
-/** Returns the error for a request with violations. The first violation determines the text. */
+/** Returns the error for a request with violations. The text describes the first violation. */
 export function requestRefusal(operation: Operation, code: ErrorCode, violations: readonly Violation[]): GatewayError {
   const first = violations[0];
   const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;

@@ -17,8 +17,8 @@ export interface ScannedResponse {
 }
 
 /**
- * Scans a response. Returns `closer` if the scan does not prove that the response is valid, or undefined if there are
- * no tables for it. Either way, the response must then be parsed.
+ * Scans a response. Returns `closer` if the scan could not prove the response valid, or undefined if there are no
+ * tables for the response. In both cases, the response must be parsed.
  */
 export type ScanResponse = (
   operation: Operation,
@@ -30,8 +30,8 @@ export type ScanResponse = (
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 /**
- * Creates the scan of successful responses. The tables for a response are compiled when first needed, because most
- * gateways receive only some of the responses in the contract.
+ * Creates the function that scans successful responses. The tables for a response are compiled when they are first
+ * needed, because most gateways receive only some of the responses in the contract.
  */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
   const { schemas } = contract;
@@ -41,7 +41,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       new Map(contract.validators(id).successes.map((success) => [success.status, success.files])),
     ]),
   );
-  /** The scanners by the path of their schema and the rules whose members they read. */
+  /** The scanners, by the path of their schema and by the rules whose members they read. */
   const scanners = new Map<string, Map<number, Scanner | undefined>>();
 
   const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {
@@ -58,7 +58,8 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   };
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // The check looks for fields that the request did not ask for, whose names an excerpt does not contain.
+    // The check also looks for fields that the request did not ask for. An excerpt does not contain the names of such
+    // fields, so the response must be parsed.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;
@@ -71,7 +72,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       json,
       scanned: differences,
     });
-    // Describing any other violation requires the whole body.
+    // Any other violation can be described only from the whole body.
     return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';
   };
 }

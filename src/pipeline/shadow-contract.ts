@@ -10,7 +10,10 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A second contract to compare traffic with. It only reports differences, after the response has been sent. */
+/**
+ * A second contract with which traffic is compared. It only reports differences, and only after the response has been
+ * sent.
+ */
 export interface ShadowContract {
   /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
@@ -23,7 +26,7 @@ export interface ShadowContract {
     look: DecodedResponse,
     json: unknown,
   ): void;
-  /** Records a finished request, which is compared later, when the process is less busy. */
+  /** Records that a request is finished. The request is compared later, when the process is less busy. */
   requestFinished(trace: Trace): void;
   /** Returns the number of requests that were not compared because too many were waiting. */
   dropped(): number;
@@ -31,9 +34,9 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences that were found in one request, in a separate background trace. */
+  /** Records the differences found in one request, in a background trace of their own. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Runs a function after urgent work is done. */
+  /** Runs a function once more urgent work is done. */
   readonly later: (work: () => void) => void;
 }
 
@@ -42,8 +45,8 @@ const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates the shadow contract. It discards a request's data after the comparison. If too many requests are waiting, new
- * ones are ignored.
+ * Creates the shadow contract. It discards a request's data after comparing it. If too many requests are waiting, it
+ * ignores new ones.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -115,14 +118,14 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
   };
 }
 
-/** The parts of a request and its response that are stored until they are compared. */
+/** The parts of a request and its response that are stored for the comparison. */
 interface ComparedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
-  /** The parsed request body. Undefined if no body was checked. */
+  /** The parsed request body. Undefined if there was no body to check. */
   body?: { readonly value: unknown };
-  /** The upstream's response. Undefined if no response was checked. */
+  /** The upstream's response. Undefined if there was no response to check. */
   response?: ResponseToCheck;
 }
 
@@ -137,7 +140,7 @@ interface ComparedContracts {
 
 /**
  * Returns the violations in a request and its response that the shadow contract would newly refuse or newly accept.
- * Ignores checks that are off.
+ * Checks that are off are ignored.
  */
 function compareContracts(seen: ComparedRequest, contracts: ComparedContracts): Violation[] {
   const { live, shadow, checksFor, maxCollected } = contracts;
@@ -179,7 +182,7 @@ function collectedViolations(found: readonly Violation[], maxCollected: number):
   };
 }
 
-/** Returns the difference for a path or method that only one of the two contracts contains. */
+/** Returns the difference for a path or method that is in only one of the two contracts. */
 function pathDifference(
   operation: Operation | undefined,
   next: Operation | undefined,
@@ -187,7 +190,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // Undocumented paths are reported with `*` in place of parameters, so parameter names are replaced in the same way.
+  // In reports, undocumented paths have `*` in place of parameters, so the names of parameters are replaced here too.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -208,7 +211,7 @@ interface CollectedViolations {
   readonly violations: readonly Violation[];
   /** Violations that are only counted. */
   readonly reported: readonly Violation[];
-  /** True if some violations were not collected because there were too many. */
+  /** True if there were too many violations to collect them all. */
   readonly more?: boolean;
 }
 
@@ -218,13 +221,13 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If not all violations were collected, a missing violation may still exist.
+    // If the violations of a contract were not all collected, one that seems to be missing may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];
 }
 
-/** Returns the violations of the first contract that are missing from the second or are less severe there. */
+/** Returns the first contract's violations that are missing from the second or less severe there. */
 function beyond(
   first: CollectedViolations,
   second: CollectedViolations,
@@ -238,6 +241,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The key leaves out the schema path, because moving a schema does not change its meaning, and the item index, because
-// a message is checked as a whole.
+// The key omits the schema path, because moving a schema does not change its meaning. It also omits the item index,
+// because a message is checked as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

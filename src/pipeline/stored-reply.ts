@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
-/** Returns the reply for a stored page. */
+/** Creates the reply that serves a stored page. */
 export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
   return {
     status: entry.status,
@@ -28,8 +28,8 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // The reply to a miss has the same headers as a later hit. A response whose content coding could not be decoded is
-  // never stored, so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as a later hit. A response is never stored if its content coding could not
+  // be removed, so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
@@ -43,9 +43,9 @@ export function tagged(reply: Reply): Reply {
 }
 
 /**
- * The headers that are forwarded to clients of documented operations. The upstream's cookies, validators, freshness
- * headers and server name are removed, because these are Portico's responsibility (rules, 2 and 6). Challenges and
- * `Location` headers occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
+ * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
+ * server name are removed, because these are Portico's responsibility (rules, 2 and 6). Challenges and `Location`
+ * headers occur only with legacy errors, and `Content-Encoding` only if the content coding could not be removed.
  */
 const VISIBLE =
   /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
@@ -96,14 +96,15 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 }
 
 /**
- * Returns the key of a stored page: the operation, the audience, the contract and the exact upstream target (rules, 6).
+ * Returns the key of a stored page, which consists of the operation, the audience, the contract and the exact upstream
+ * target (rules, 6).
  */
 export function pageKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
   const { audience, target: upstreamTarget } = exchange;
   return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget });
 }
 
-/** Returns the key of a remembered page count, which is the page key without the page number (rules, 5). */
+/** Returns the key of a remembered page count: the page key without the page number (rules, 5). */
 export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
   const { audience, requestedPage } = exchange;
   return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });

@@ -25,23 +25,23 @@ export interface OperationTarget {
   readonly admit: () => Admission;
 }
 
-/** A target that is not in the contract, and the policy's verdict on it. */
+/** A target that is not in the contract, with the policy's verdict on it. */
 interface UndocumentedTarget {
   readonly plan: undefined;
   readonly verdict: UndocumentedVerdict;
 }
 
-/** The data from a request that determines the meaning of its target. */
+/** What determines the meaning of a request's target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
 /** Resolves request targets and remembers some of the results. */
 export interface Targets {
   /**
-   * Returns the meaning of a target. The result does not depend on whether the target was remembered. Throws if the
-   * target is unsafe.
+   * Returns the meaning of a target, which is the same whether or not the target was remembered. Throws if the target
+   * is unsafe.
    */
   resolve(arrival: TargetText): Target;
-  /** Remembers a target, so that its text is not parsed again until its plan is replaced. */
+  /** Remembers a target, so that it does not have to be parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
   /** Clears all remembered targets. Call this after a plan is replaced. */
   clear(): void;
@@ -57,7 +57,8 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-// The approximate sizes of an entry, a violation and a query parameter in bytes, without their texts.
+// The approximate sizes of an entry, a violation and a query parameter in bytes, not counting the strings that they
+// contain.
 const ENTRY_BYTES = 500;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
@@ -83,8 +84,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
       if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
-      // A target is not remembered if its plan has been replaced in the meantime, or if its parameters could not be
-      // decoded.
+      // A target is not remembered if its plan has since been replaced, or if its parameters could not be decoded.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
       if (target.plan !== undefined && target.admit().failure !== undefined) return;
       memo.set(arrival.rawTarget, target.plan === undefined ? target : compact(target, contract, arrival));
@@ -96,7 +96,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   };
 }
 
-/** Returns the approximate memory that the decoded parameters of an entry use, in bytes. */
+/** Returns approximately how much memory an entry's decoded parameters use, in bytes. */
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
@@ -104,8 +104,8 @@ function bytesOf({ plan, admit: admitted }: OperationTarget): number {
 }
 
 /**
- * Returns the target in the form in which it is remembered. Stored responses do not need the decoded parameters, so
- * those of cacheable pages are discarded and decoded again on demand.
+ * Returns the form of a target to remember. Serving a stored response does not require the decoded parameters, so those
+ * of cacheable pages are discarded and decoded again on demand.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -126,7 +126,7 @@ function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, 
   };
 }
 
-/** The result of checking the parameters of a target. It depends only on the text of the target and the contract. */
+/** The result of checking a target's parameters. It depends only on the target and the contract. */
 interface Admission {
   readonly values: () => ParameterValues;
   /** The requested page. */
@@ -136,9 +136,9 @@ interface Admission {
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
-  /** The refusal of the request if the check is enforced and the parameters are invalid. */
+  /** The error that refuses the request if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** The error thrown while decoding the parameters, unless it ends the request. */
+  /** The error that was thrown while the parameters were decoded, unless it ends the request. */
   readonly failure?: unknown;
 }
 
@@ -202,7 +202,7 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 }
 
 /**
- * Returns the verdict of the check. If there are only violations that are counted but never refused, the outcome is
+ * Returns the verdict of the check. If all violations are of the kind that is counted but never refused, the outcome is
  * `reported` at every level (rules, 4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
@@ -218,7 +218,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // NaN does not equal any page, so the target of an operation without pages always keeps its `page`.
+    // NaN is not equal to any page, so the target of an operation without pages always keeps its `page`.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });
@@ -235,9 +235,9 @@ const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
 const NUL = /%00/;
 
 /**
- * Returns the reason why a target is refused in every mode, or undefined if it is safe. A target is unsafe if it
+ * Returns the reason to refuse a target in every mode, or undefined if the target is safe. A target is unsafe if it
  * contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments can also
- * be encoded or written with a backslash or a Tomcat path parameter.
+ * be encoded, or written with a backslash or a Tomcat path parameter.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))

@@ -14,8 +14,8 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
 };
 
 /**
- * Records a failed request to the upstream. A request that ended because the client disconnected is not a failure of
- * the upstream.
+ * Records a failed request to the upstream. If the request ended because the client disconnected, the upstream has not
+ * failed.
  */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
@@ -29,12 +29,12 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
   circuit_open: 'The upstream had failed so often that requests would have been paused.',
 };
 
-/** Records a request that the upstream answered, but that would have been refused outside `observe` mode. */
+/** Records a request that was processed but would have been refused outside `observe` mode. */
 export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
-/** Records a response whose body was truncated. Such a request has failed, whatever its status. */
+/** Records a response with a truncated body. The request has failed, whatever the response's status. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
@@ -42,7 +42,7 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
 }
 
 /**
- * Records that the upstream has reported a server error. The response is a failure even if its body is valid. If the
+ * Records a server error that the upstream reported. The response counts as a failure even if its body is valid. If the
  * body is invalid, that violation is recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {

@@ -18,7 +18,7 @@ import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Refuses callers without the permissions required by the contract, and compares the gateway's verdict with the
+ * Refuses callers who lack the permissions that the contract requires, and compares the gateway's verdict with the
  * upstream's.
  */
 export function authorize(decide: Decide, challenge: string): StagePlanner {
@@ -27,12 +27,12 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      // The stage also applies to operations without requirements, because callers without an account may have to be
-      // denied.
+      // Operations without requirements also need this stage, because callers without an account may have to be denied.
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
-          // In transparent mode, the decision is about the name in the credential, which only the response can confirm.
+          // In transparent mode, the decision is based on the name in the credential, which only the response can
+          // confirm.
           const isClaim = planned.transparent && level !== 'enforce' && isAwaitingResponse(exchange.trace);
           traceDecision(exchange.trace, level, isClaim ? UNKNOWN_CALLER : decision);
           if (decision.verdict === 'denied' && level === 'enforce')
@@ -56,7 +56,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
 
 const UNKNOWN_CALLER: Decision = { verdict: 'delegated', because: 'unmapped' };
 
-/** Records the decision about a caller when the response has shown that the credential is valid. */
+/** Records the decision about a caller once the response has shown that the credential is valid. */
 async function judgedBy(
   { trace }: Exchange,
   level: CheckLevel,
@@ -68,21 +68,21 @@ async function judgedBy(
   return reply;
 }
 
-/** Descriptions of missing requirements other than permissions, which are sent to the caller. */
+/** How missing requirements other than permissions are described to the caller. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The data about a caller that a refusal needs. */
+/** What a refusal needs to know about the caller. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;
 }
 
 /**
- * Returns the error that refuses a caller: 403 for a verified caller, 401 if a credential could help, and 429 or 503 if
- * the credential could not be verified (rules, 2).
+ * Returns the error with which a caller is refused: 403 for a verified caller, 401 if a credential could help, and 429
+ * or 503 if the credential could not be verified (rules, 2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,
@@ -109,7 +109,7 @@ export function permissionRefusal(
   return new GatewayError('permission_denied', text, { details });
 }
 
-/** Describes the alternatives in a requirement that contain missing terms, with only the missing terms of each. */
+/** Describes the alternatives of a requirement that the caller does not meet, each with only its missing terms. */
 function waysToMeet(requirement: Requirement, missing: readonly string[]): string[] {
   if ('any' in requirement) return requirement.any.flatMap((one) => waysToMeet(one, missing));
   if ('all' in requirement) {
@@ -138,15 +138,15 @@ async function compared(
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's. A mismatch shows an administrator that the roles
- * file is wrong (rules, 3).
+ * Records a mismatch between the gateway's verdict and the upstream's, which shows an administrator that the roles file
+ * is wrong (rules, 3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
   const upstreamDenied = trace.upstream.denied === true;
   const gatewayDenied = decision.verdict === 'denied';
   if (upstreamDenied === gatewayDenied || (!upstreamDenied && status >= 400)) return;
-  // A private comment may be hidden even from callers who have every permission.
+  // The upstream may hide a private comment even from callers who have every permission.
   if (upstreamDenied && mayBePrivate) return;
   trace.violations.push(permissionMismatch(upstreamDenied));
 }

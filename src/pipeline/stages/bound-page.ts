@@ -44,7 +44,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
             counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
           }
           const { firstPage } = paging;
-          // For an empty list, the page count is undefined here, so the bound is waived.
+          // The page count of an empty list is undefined here, so the bound does not apply.
           const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
           if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
           return reply;
@@ -59,7 +59,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
 /**
  * Returns whether a reply updates the remembered page count. A new response from the upstream always does, even if it
  * no longer has a page count. A stored page may be older than the remembered count, so it updates the count only if its
- * own is higher. It never restores a count that was forgotten, because an outdated count would then appear to be new.
+ * own is higher. It never restores a forgotten count, because an outdated count would then appear to be new.
  */
 function updatesCount({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;

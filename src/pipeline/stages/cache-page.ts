@@ -24,8 +24,8 @@ export interface CachePageServices {
 }
 
 /**
- * Serves list pages from the cache. Stale pages are refreshed in the background, and are also served if the upstream
- * fails.
+ * Serves pages of lists from the cache. A stale page is served while it is refreshed in the background, and also if the
+ * upstream fails.
  */
 export function cachePage(services: CachePageServices): StagePlanner {
   return {
@@ -94,7 +94,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     );
   };
 
-  /** Occasionally fetches the caller's own response, to verify that a shared page is the same for all callers. */
+  /** Occasionally fetches a caller's own copy of a shared page, to verify that the page is the same for all callers. */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);
@@ -108,8 +108,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A page never has an empty entity tag, so this is always treated as a difference: one caller may see the page
-        // and the other may not.
+        // A refusal always counts as a difference, because one caller may see the page and the other may not. The empty
+        // tag ensures this, because a page's entity tag is never empty.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -145,12 +145,12 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** The reason why the request was forwarded upstream, in the terms of RFC 9211. */
+/** Why the request was forwarded upstream, in the terms of RFC 9211. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether the status denies this audience access to the page. If so, the stored copy must no longer be served,
- * even if the upstream fails later.
+ * Returns whether the status means that this audience may not see the page. The stored copy must then no longer be
+ * served, even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
@@ -158,7 +158,7 @@ function isRefusal(status: number): boolean {
 
 /**
  * Returns whether a stale page may be served after this error (RFC 5861, 4). If the upstream refused the service
- * account, the error must be reported instead.
+ * account, the client must receive the error instead.
  */
 function mayServeStaleOn(error: unknown): boolean {
   return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';

@@ -5,7 +5,7 @@ import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Combines simultaneous requests from the same audience for the same page into one upstream request. */
+/** Combines simultaneous requests for the same page and from the same audience into one upstream request. */
 export function coalesce(cache: PageCache, contractVersion: string): StagePlanner {
   return {
     name: 'coalesce',
@@ -14,13 +14,14 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
       const flights = createSingleFlight<Reply>();
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // After a write, the caller must not receive a page whose fetch started before the write.
+        // The generation is part of the key because after a write, the caller must not receive a page whose fetch
+        // started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // The request is marked as shared even if it fails, because it was not sent upstream itself.
+          // The request is marked as shared even if the fetch fails, because it was not itself sent upstream.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;
@@ -32,7 +33,7 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
   };
 }
 
-/** Returns whether the upstream refused the first caller's credential. It may still accept that of another caller. */
+/** Returns whether the upstream refused the first caller's credential. It may still accept another caller's. */
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }

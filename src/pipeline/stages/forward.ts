@@ -33,17 +33,17 @@ export interface ForwardServices {
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Makes the cache store the operation's responses separately for each caller from now on. */
+  /** From now on, stores the operation's responses separately for each caller. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /**
-   * Decodes the content coding of a transparent response, so that it can be inspected. Returns `damaged` or undefined
-   * if that is not possible.
+   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` or
+   * undefined if that is not possible.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
-/** Sends the request upstream and returns the response. Every plan ends with this stage. */
+/** Sends the request upstream and returns the response. This stage is the last one of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
   return {
     name: 'forward',
@@ -94,8 +94,8 @@ export function forward(services: ForwardServices): StagePlanner {
 }
 
 /**
- * Records the details of an error response. In transparent mode, the request continues even if the response cannot be
- * read.
+ * Records the details of an error response. In transparent mode, the request continues even if the error response
+ * cannot be read.
  */
 async function readFailure(
   planned: PlannedOperation,
@@ -117,8 +117,8 @@ async function readFailure(
 }
 
 /**
- * Returns an error response with a decoded body. In `observe` mode, the body may be compressed because the client
- * accepts compression.
+ * Returns an error response with a decoded body. In `observe` mode, the body may be compressed, because the client's
+ * `Accept-Encoding` is forwarded.
  */
 async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (response.status < 400 || !Buffer.isBuffer(response.body)) return response;
@@ -162,7 +162,7 @@ function builtRequest(
   };
 }
 
-// A shorter credential could occur in a text by chance.
+// A shorter credential could occur in a response by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential with which it was fetched. */
@@ -171,7 +171,7 @@ function repeatsCredential(response: UpstreamResponse, { audience, principal }: 
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
   const credential = authorization.slice(authorization.indexOf(' ') + 1);
   if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(response.body)) return false;
-  // JSON may escape a slash.
+  // JSON may escape slashes.
   const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
   return forms.some((form) => includes(response, form));
 }

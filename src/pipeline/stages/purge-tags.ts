@@ -6,7 +6,10 @@ import type { StagePlanner } from '../stage.ts';
 /** Removes the stored responses with these tags. */
 export type Purge = (tags: readonly string[]) => void;
 
-/** Purges the stored responses that a write may have changed, before the client receives its response (rules, 6). */
+/**
+ * Purges the stored responses that a write may have changed, before the client receives the response to the write
+ * (rules, 6).
+ */
 export function purgeTags(purge: Purge): StagePlanner {
   return {
     name: 'purge-tags',

@@ -9,14 +9,15 @@ import type { StagePlanner } from '../stage.ts';
 
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 
-/** Removes the private fields of comments for callers without the permission to see them (rules, 3). */
+/** Removes the private fields of comments for callers who may not see them (rules, 3). */
 export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonLimits): StagePlanner {
   return {
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
-      // Stored pages' buffers that contain no private fields. All callers share a stored page's buffer, so each page is
-      // searched only once. Redacted copies are not stored, because they would double the memory that pages use.
+      // The buffers of stored pages that contain no private fields. All callers share a stored page's buffer, so each
+      // page is searched only once. Redacted copies are not stored, because they would double the memory that pages
+      // use.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
@@ -39,8 +40,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 }
 
 /**
- * Returns the error for a body that cannot be parsed. Such a body cannot be redacted either, so it must not be sent to
- * the client.
+ * Returns the error for a body that cannot be parsed. Because such a body cannot be redacted either, it must not be
+ * sent to the client.
  */
 function unreadable(): GatewayError {
   return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');

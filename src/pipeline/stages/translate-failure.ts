@@ -15,7 +15,7 @@ export interface TranslateFailureServices {
   readonly isPermissionMessage: PermissionMessage;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** Forgets that this principal's credential was verified. */
+  /** Forgets that the principal's credential was verified. */
   readonly forget: (principal: Principal) => void;
 }
 
@@ -30,9 +30,9 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
         const reply = await replyOf(next, exchange);
-        // In transparent mode, credentials are not verified, so there is nothing to translate or forget.
+        // In transparent mode, credentials are not verified, so there is nothing to translate or to forget.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
-        // A JSON body without an error at its top level is a success. All other bodies are inspected.
+        // A JSON body without an error at its top level means success. All other bodies are inspected.
         if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;
         const service = serviceCredential && !exchange.delegated;
         const failure = translate(reply, {
@@ -52,7 +52,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
   };
 }
 
-/** Returns the reply of the remaining plan. Throws a gateway error for a transport failure. */
+/** Returns the reply of the rest of the plan. Throws a gateway error for a transport failure. */
 async function replyOf(next: Handler, exchange: Exchange): Promise<Reply> {
   try {
     return await next(exchange);

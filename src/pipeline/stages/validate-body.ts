@@ -12,16 +12,19 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** The result of checking a request body: the violations, and the code and details for a refusal. */
+/** The result of checking a request body: its violations, and the code and details to use for a refusal. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
-  /** Violations that are counted but never refused, because they only concern members that are not in the contract. */
+  /**
+   * Violations that are counted but never lead to a refusal, because they only concern members that are not in the
+   * contract.
+   */
   readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
 }
 
-/** Checks the parsed body of an operation against its schema and the rules that a schema cannot express. */
+/** Checks an operation's parsed body against the schema and the rules that a schema cannot express. */
 export type CheckBody = (
   planned: PlannedOperation,
   body: unknown,
@@ -34,7 +37,7 @@ export interface BodyLimits {
   readonly json: JsonLimits;
 }
 
-/** Reads and checks the request body. The original bytes are forwarded to the upstream. */
+/** Reads and checks the request body, and forwards the original bytes upstream. */
 export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',

@@ -38,8 +38,8 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 export interface ValidateResponseServices {
   readonly check: Contract['checkResponse'];
   /**
-   * Decodes the content coding of a transparent response for inspection. Returns `damaged` if the bytes are invalid, or
-   * undefined if the response is too large or the coding is unknown.
+   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` if
+   * the bytes are invalid, or undefined if the response is too large or the coding is unknown.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
   /** Returns whether a body contains absolute addresses of the legacy server. */
@@ -58,7 +58,7 @@ export interface ValidateResponseServices {
   readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
   /** The shadow contract. Undefined if there is none. */
   readonly shadow?: Pick<ShadowContract, 'responseReceived'> | undefined;
-  /** Records the author of a node in a valid response. */
+  /** Records who is the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
 
@@ -75,7 +75,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
-        // Responses that are decoded for the client report the same failure.
+        // The same failure is recorded when the gateway decodes a response for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,
@@ -94,7 +94,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
-        // If no other violation was found, the server error itself is recorded.
+        // If there is no other violation, the server error itself is recorded.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
       };
@@ -120,7 +120,7 @@ function factsOf(
     services.sample?.(exchange, operation, response.status, unchecked);
     return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
   }
-  // Together with the operation, the path and the query contain every parameter that a verdict depends on.
+  // Together with the operation, the path and the query contain every parameter that can affect the verdict.
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
   const known = services.knownBodies.find(key, response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
@@ -152,7 +152,7 @@ interface ReadBody {
   readonly findings: ResponseFindings;
 }
 
-/** Returns the response if a scan of its bytes proves that it is valid, or undefined if it must be parsed. */
+/** Returns the response if scanning its bytes proves it valid, or undefined if it must be parsed. */
 function scanBody(
   exchange: Exchange,
   response: DecodedResponse,
@@ -165,7 +165,9 @@ function scanBody(
   return found === 'closer' ? undefined : found;
 }
 
-/** Parses and checks a response. If it is too deep or too large to parse, returns the exceeded limit. */
+/**
+ * Parses and checks a response. If the response is too deep or too large to parse, returns the exceeded limit instead.
+ */
 function parseBody(
   exchange: Exchange,
   response: DecodedResponse,
@@ -185,8 +187,8 @@ function parseBody(
 const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 /**
- * Returns the facts about a response that is too deep or too large to parse. It violates the contract, except in
- * `observe` mode, which does not check it.
+ * Returns the facts about a response that is too deep or too large to parse. Such a response violates the contract,
+ * except in `observe` mode, which does not check it.
  */
 function excessFacts(
   exchange: Exchange,

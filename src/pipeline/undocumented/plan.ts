@@ -16,7 +16,7 @@ import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
-  /** Always undefined, to distinguish this plan from the plan of an operation. */
+  /** Always undefined, which distinguishes this plan from that of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
@@ -70,8 +70,8 @@ export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
 }
 
 /**
- * Refuses callers who lack the permission that the policy requires, and callers for whom the service account's
- * credential would be used.
+ * Refuses callers who lack the permission that the policy requires, and callers whose requests would be sent with the
+ * service account's credential.
  */
 function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassthroughExchange> {
   return (next) => (exchange) => {
@@ -89,8 +89,8 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
 }
 
 /**
- * Purges the stored responses that a write may have changed, before the client receives its response. The client's next
- * read therefore returns current data (rules, 6).
+ * Purges the stored responses that a write may have changed before the client receives the response to the write, so
+ * that the client's next read returns current data (rules, 6).
  */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {

@@ -3,10 +3,13 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 
-/** An entry of `undocumented.allow`: a path and methods to forward even though they are not in the contract. */
+/**
+ * An entry of `undocumented.allow`: a path that is forwarded with the given methods even though it is not in the
+ * contract.
+ */
 export interface AllowEntry {
   readonly method: string;
-  /** A path pattern. `{name}` matches one segment, and `/**` at the end matches everything below. */
+  /** A path pattern. `{name}` matches one segment, and a final `/**` matches everything below. */
   readonly path: string;
   /** The permission that the caller needs. */
   readonly permission?: string | undefined;
@@ -34,7 +37,7 @@ export type UndocumentedVerdict =
     };
 
 /**
- * Decides how to handle a request that matches no operation. If the contract has the path, `byMethod` contains its
+ * Decides what to do with a request that matches no operation. If the path is in the contract, `byMethod` contains its
  * operations.
  */
 export type UndocumentedPolicy = (
@@ -43,7 +46,7 @@ export type UndocumentedPolicy = (
   byMethod: ReadonlyMap<string, Operation> | undefined,
 ) => UndocumentedVerdict;
 
-/** The base path of passthrough requests. Modes other than `observe` do not forward paths outside it (rules, 11). */
+/** The base path of passthrough requests. Only `observe` mode also forwards paths outside it (rules, 11). */
 export const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -73,15 +76,15 @@ export function compileUndocumentedPolicy(
 }
 
 /**
- * Returns the policy's verdict on a request that matches no operation. `match` is the path in the contract that
- * matches, if any.
+ * Returns the policy's verdict on a request that matches no operation. `match` is the path in the contract that the
+ * request's path matches, if there is one.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
-  // For the methods of disabled operations, the path is treated as undocumented (rules, 10).
+  // If the method is that of a disabled operation, the path is treated as undocumented (rules, 10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
   const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod);
   return isDisabled ? { ...verdict, isDisabled } : verdict;
@@ -99,7 +102,7 @@ function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
 type PathPattern = (path: string) => boolean;
 
 /**
- * Compiles a path pattern. `{name}` and `*` match one non-empty segment or a part of one. `/**` at the end matches
+ * Compiles a path pattern. `{name}` and `*` match one non-empty segment or part of one. A final `/**` matches
  * everything below. All other text must match exactly, including its case.
  */
 export function compilePathPattern(pattern: string): PathPattern {

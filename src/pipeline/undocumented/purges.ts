@@ -5,7 +5,7 @@ export function mayWrite(method: string): boolean {
   return !SAFE.has(method);
 }
 
-// This is a Map rather than an object, because the client chooses the name and every object has a `constructor`.
+// A Map rather than an object, because the client chooses the name and every object has a `constructor`.
 const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['question', ['questions']],
   ['answer', ['questions', 'comments']],
@@ -18,9 +18,9 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Returns the tags that a successful unsafe request to an undocumented path may have changed: the tag of the node in
- * the path and the tags of its resource's lists. Returns undefined if the tags are unknown and the whole cache must be
- * purged (rules, 6).
+ * Returns the tags of everything that a successful unsafe request to an undocumented path may have changed: the tag of
+ * the node in the path, and the tags of the lists of its resource. Returns undefined if the tags are unknown, so that
+ * the whole cache must be purged (rules, 6).
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');

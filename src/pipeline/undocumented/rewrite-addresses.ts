@@ -13,7 +13,7 @@ import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Stage } from '../stage.ts';
 
-/** Options for handling addresses of the legacy server in responses from undocumented paths. */
+/** Options for handling the legacy server's addresses in responses from undocumented paths. */
 export interface AddressServices {
   readonly legacy: LegacyAddresses;
   /** True if addresses in bodies are also rewritten (rules, 11). */
@@ -85,7 +85,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// The length and a strong validator describe the original bytes and are wrong for the rewritten ones.
+// The length and any strong validator describe the original bytes, so they would be wrong for the rewritten ones.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();

@@ -51,8 +51,8 @@ function undocumentedRefusal(
 }
 
 /**
- * Makes a reported violation's place more precise once a successful response has shown that the path exists on the
- * upstream. Clients can invent paths that contain names, but in an existing path, the first word comes from the server.
+ * Makes the place of a reported violation more precise once a successful response has shown that the path exists on the
+ * upstream. Clients can invent paths that contain names, but if the path exists, its first word comes from the server.
  */
 export function nameExistingPath(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
@@ -68,8 +68,8 @@ export function nameExistingPath(
 const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
 
 /**
- * Returns the violation for an undocumented path. Its place consists of the method and the path with placeholders, so
- * that it can be copied to `undocumented.allow`.
+ * Returns the violation for an undocumented path. Its place consists of the method and the path with placeholders, and
+ * can be copied to `undocumented.allow`.
  */
 function undocumented(at: string, documentedPath: boolean, isDisabled = false): Violation {
   return {
