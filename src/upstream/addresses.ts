@@ -9,17 +9,20 @@ export interface LegacyAddresses {
   readonly hostnames: ReadonlySet<string>;
   /** Matches any address on a legacy origin, with plain slashes or with slashes escaped as in JSON. */
   readonly anywhere: RegExp;
-  /** Matches an origin and base path up to a delimiter; group 1 contains the backslash of escaped slashes. */
+  /**
+   * Matches an origin and base path that are followed by a delimiter. Group 1 contains the backslash if the slashes are
+   * escaped.
+   */
   readonly underBase: RegExp;
   /** The character codes of the host names' first characters, with bit 0x20 set. */
   readonly hostStarts: ReadonlySet<number>;
-  /** The maximum number of characters needed to recognize an address. */
+  /** The maximum number of characters that must be read to recognize an address. */
   readonly longest: number;
 }
 
 // The characters that may follow an origin or base path without changing its meaning.
 const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
-// Matches a plain slash or a slash escaped as in JSON. Both slashes of `//` are written in the same way.
+// Matches two slashes, either both plain or both escaped as in JSON.
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
@@ -35,7 +38,8 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
     anywhere: new RegExp(origin + END, 'i'),
     underBase: new RegExp(origin + base + END, 'gi'),
     hostStarts: new Set(hosts.map((host) => host.charCodeAt(0) | LOWER_CASE)),
-    // In the worst case, every character of the base path is an escaped slash, and one more follows it.
+    // In the worst case, every character of the base path is an escaped slash, and the pattern also needs the character
+    // after the path.
     longest: 'https:'.length + 4 + Math.max(...hosts.map((host) => host.length)) + address.basePath.length * 2 + 1,
   };
 }
@@ -46,8 +50,8 @@ export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffe
 }
 
 /**
- * Returns the body with every absolute address under the legacy base address moved to the public one. Other bytes are
- * unchanged.
+ * Returns the body with the legacy base address replaced by the public one in every absolute address. All other bytes
+ * are unchanged.
  */
 export function rewriteLegacyAddresses(body: Buffer, legacy: LegacyAddresses, publicAddress: string): Buffer {
   const text = body.toString('latin1');
@@ -60,7 +64,7 @@ export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress
   return text.replace(legacy.underBase, (_match, backslash: string) => publicForm(publicAddress, backslash));
 }
 
-/** Returns the public address, with slashes escaped in the same way as in the legacy one. */
+/** Returns the public address, with its slashes escaped if those of the legacy address were. */
 export function publicForm(publicAddress: string, backslash: string): string {
   const address = publicAddress.replace(/\/+$/, '');
   return backslash === '' ? address : address.replaceAll('/', '\\/');
@@ -75,17 +79,18 @@ function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-// The search stops after this many bytes without a match.
+// If there is no match in this many bytes, the search stops.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
 /**
- * Searches the chunks of a body for legacy addresses, including addresses that span two chunks. Calls `onFound` once,
- * at the first address.
+ * Searches the chunks of a body for legacy addresses, including addresses that span two chunks. Calls `onFound` only
+ * once, for the first address.
  */
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let remaining = LONGEST_SCAN;
-  // An address can span two chunks, so the search extends into the second chunk as far as an address can reach.
+  // An address can span two chunks, so the search continues into the second chunk for the length of the longest
+  // address.
   const spans = (chunk: Buffer): boolean => {
     if (tail === '') return false;
     const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
@@ -103,11 +108,11 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
   };
 }
 
-// The slashes before a host, plain and escaped as in JSON, up to the last one.
+// The last two slashes before a host, plain or escaped as in JSON.
 const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
 
 /**
- * Returns false if no legacy host follows the slashes of an address. This test is much cheaper than the regular
+ * Returns false if no legacy host can follow any of the slashes in a chunk. This test is much cheaper than the regular
  * expression.
  */
 function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
@@ -123,16 +128,16 @@ const LOWER_CASE = 0x20;
 
 /** Rewrites absolute legacy addresses in the chunks of a body, including addresses that span two chunks. */
 interface LegacyAddressRewriter {
-  /** Returns the rewritten bytes that later chunks cannot change. The result can be empty. */
+  /** Returns the rewritten bytes that no later chunk can change. The result may be empty. */
   part(chunk: Buffer): Buffer;
-  /** Returns the remaining rewritten bytes when the body has ended. */
+  /** Returns the remaining rewritten bytes once the body has ended. */
   rest(): Buffer;
 }
 
 /** Creates a rewriter for one body. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
-  // Bytes before `until` are final. The rest waits for the next chunk, because it may contain part of an address.
+  // Bytes before `until` are final. The rest may contain part of an address, so it waits for the next chunk.
   const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;
@@ -162,16 +167,16 @@ export interface UpstreamAddress {
   readonly basePath: string;
 }
 
-/** The location of the address in the configuration, for configuration errors. */
+/** Where the address is in the configuration, for configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
-/** Parses the base address; returns all its errors if it is invalid. */
+/** Parses the base address. Returns all the errors in an invalid one. */
 export function parseUpstreamUrl(
   text: string,
   place: UrlPlace,
 ): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
   if (!URL.canParse(text)) {
-    // A password can precede the @, so configuration errors do not repeat it.
+    // The text before the @ may contain a password, so configuration errors never repeat it.
     const lacksScheme = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
     const suggestion = lacksScheme ? `http://${text}` : undefined;
     return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
@@ -199,8 +204,8 @@ function hasDotSegment(text: string): boolean {
 
 /**
  * Returns the path to send to the upstream: the base path followed by the raw target. The target is neither normalized
- * nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if a character could end the
- * request line.
+ * nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if the target contains a
+ * character that could end the request line.
  */
 export function upstreamPath(basePath: string, target: string): string {
   if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {
@@ -216,7 +221,7 @@ export function publicOriginOf(configured: string | undefined): PublicOrigin | u
   return { protocol: protocol.slice(0, -1), host };
 }
 
-/** Returns the address of the gateway for clients, including the public base path. */
+/** Returns the address at which clients reach the gateway, including the public base path. */
 export function publicAddressOf({ protocol, host }: PublicOrigin, publicBasePath: string): string {
   return `${protocol}://${host ?? 'localhost'}${publicBasePath}`;
 }

@@ -3,26 +3,32 @@ import type { Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** The client that determines the speed of a stream. */
+/** The client whose speed determines how long a stream takes. */
 export interface StreamOwner {
-  /** Undefined if no credential was sent. */
+  /** The caller's audience. Undefined if no credential was sent. */
   readonly caller: string | undefined;
   readonly address: string;
 }
 
-/** Returns the client whose streams a request counts toward. */
+/** Returns the client to which a request's streams are attributed. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
   return { caller: kind === 'anonymous' ? undefined : audience, address: clientAddress };
 }
 
 /**
- * Counts the exchanges whose duration depends on the client: bodies that are streamed to or from it. They have separate
- * limits, so that slow clients cannot take the places of exchanges that only wait for the upstream.
+ * Counts the exchanges whose duration depends on the client, because a body is streamed to or from it. They have
+ * separate limits, so that slow clients cannot take the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
-  /** Throws `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
+  /**
+   * Throws an `UpstreamFailure` of kind `shed` if the limit on open streams has been reached, either in total or for
+   * this client.
+   */
   check(owner: StreamOwner): void;
-  /** Counts a stream without checking the limits. Returns a function that ends it; repeated calls have no effect. */
+  /**
+   * Counts a stream without checking the limits. Returns a function that ends the stream. Calling it again has no
+   * effect.
+   */
   begin(owner: StreamOwner): () => void;
   /** The number of open streams. */
   open(): number;
@@ -40,7 +46,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
         open >= total ||
         (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
         (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
-      // The time is fixed because the end of a stream depends on its client.
+      // The delay is a constant, because it cannot be predicted when a client will end its stream.
       if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: 5 });
     },
     begin({ address, caller }) {
@@ -62,7 +68,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
   };
 }
 
-/** Changes the number of streams under a key. */
+/** Changes the number of streams counted under a key. */
 function add(shares: Map<string, number>, key: string, step: 1 | -1): void {
   const count = (shares.get(key) ?? 0) + step;
   if (count === 0) shares.delete(key);

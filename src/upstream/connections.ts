@@ -3,7 +3,7 @@ import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Connections to the upstream: persistent ones for safe requests, and new ones that carry a single request. */
+/** Connections to the upstream: persistent ones for safe requests, and new ones that each carry a single request. */
 interface Connections {
   readonly persistent: Dispatcher;
   /** Returns a dispatcher for exactly one request, on a new connection. */
@@ -15,7 +15,7 @@ interface Connections {
   destroy(): Promise<void>;
 }
 
-/** Creates the connections; none is opened before the first request. */
+/** Creates the connections. None is opened before the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
   const fresh = new Set<Client>();
   let open = 0;
@@ -38,7 +38,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.idleTimeoutMs,
-    // The server's `Keep-Alive: timeout` can only shorten the idle time.
+    // The server's `Keep-Alive: timeout` may shorten the idle time but never extend it.
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
@@ -54,7 +54,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
           connect(target, (...result) => {
             const [, socket] = result;
             if (socket) {
-              // This must run before undici's own listener, which can end the response while it handles the error.
+              // This listener must run before undici's own, which may end the response while it handles the error.
               const broken = () => {
                 if (this.#current) this.#current.broken = true;
               };
@@ -97,10 +97,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 }
 
 /**
- * Keeps reading a socket after a write to it has failed, and calls `onError` for the first failed write. A server can
- * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). When the next write fails,
- * the response has already arrived, but Node would destroy the socket together with the unread response. Later writes
- * are discarded. The response still ends, or is truncated, when the connection ends.
+ * Keeps reading from a socket after a write to it has failed, and calls `onError` for the first failed write. A server
+ * can respond to a request and close the connection before it has read the body (RFC 9112 §9.5). The next write then
+ * fails after the response has already arrived, but Node would destroy the socket together with the unread response.
+ * Later writes are discarded. The response still ends, or is truncated, when the connection ends.
  */
 export function readAfterWriteError(socket: Socket, onError: () => void): void {
   let failed = false;
@@ -125,7 +125,7 @@ export const MAX_INTERIM_RESPONSES = 64;
 const MAX_INTERIM_BYTES = 16_384;
 
 const HEAD_END = '\r\n\r\n';
-/** The beginning of an interim response. The question mark represents the minor version, 0 or 1. */
+/** The beginning of an interim response. The question mark stands for the minor version, 0 or 1. */
 const INTERIM_START = Buffer.from('HTTP/1.? 1');
 const VERSION_AT = INTERIM_START.indexOf('?');
 const STATUS_AT = INTERIM_START.length - 1;
@@ -133,8 +133,9 @@ const STATUS_END = STATUS_AT + 3;
 
 /**
  * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader sees only
- * final responses: undici closes a connection that receives an unrequested `100 Continue`. The socket is destroyed if
- * the server switches protocols (101), or sends more than 64 interim responses or more than 16 KiB of them.
+ * final responses. Otherwise, undici would close a connection that receives an unrequested `100 Continue`. The socket
+ * is destroyed if the server switches protocols (101), or sends more than 64 interim responses or more than 16 KiB of
+ * them.
  *
  * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
  * until the final response to that request.
@@ -156,7 +157,10 @@ export function skipInterimResponses(socket: Socket): () => void {
     return false;
   };
 
-  /** Forwards the bytes after the leading interim responses; buffers an incomplete one until more bytes arrive. */
+  /**
+   * Skips any interim responses at the start and forwards the bytes after them. An incomplete interim response is
+   * buffered until more bytes arrive.
+   */
   const skip = (received: Buffer): boolean => {
     let rest = received;
     while (rest.length > 0) {
@@ -177,7 +181,7 @@ export function skipInterimResponses(socket: Socket): () => void {
     return true;
   };
 
-  // A socket passes every received chunk to its own `push`, and null at the end.
+  // A socket calls its own `push` with every chunk that it receives, and with null at the end.
   socket.push = (part: Buffer | null, encoding?: BufferEncoding) => {
     if (!awaitsHead) return push(part, encoding);
     const before = incomplete;
@@ -187,7 +191,7 @@ export function skipInterimResponses(socket: Socket): () => void {
       return push(null);
     }
     if (before !== undefined) return skip(Buffer.concat([before, part]));
-    // Nearly all responses are final, and one byte is enough to recognize them.
+    // Nearly all responses are final, and a single byte is enough to recognize them.
     const status = part[STATUS_AT];
     return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
   };
@@ -198,7 +202,7 @@ export function skipInterimResponses(socket: Socket): () => void {
   };
 }
 
-/** Returns true if the bytes begin like an interim response or are too short to tell. */
+/** Returns true if the bytes begin like an interim response, or if there are too few of them to tell. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

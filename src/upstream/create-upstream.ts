@@ -29,25 +29,28 @@ import { wireHeaders } from './request-headers.ts';
 /** One request to the upstream. */
 export interface UpstreamRequest {
   readonly method: string;
-  /** The raw path and query under the base address; the upstream adds the base path. */
+  /** The raw path and query relative to the base address. The upstream adds the base path. */
   readonly target: string;
   /** Hop-by-hop headers, `Host` and `Expect` are removed, and the length is recomputed. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
-  /** A client's body, for the mode `streamed`; the proxy library sends it. */
+  /** A client's body, for the mode `streamed`. The proxy library sends it. */
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
-  /** The client whose streams this request counts toward; required if a body may be streamed in either direction. */
+  /**
+   * The client to which this request's streams are attributed. Required if a body may be streamed in either direction.
+   */
   readonly owner?: StreamOwner;
   /**
    * The form of the response.
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. A body that is too large or broken is a stream that ends or fails as the body does.
+   * `transparent`: the bytes as received. If the body is too large or broken, it is a stream that ends or fails in the
+   * same way as the received body.
    *
-   * `streamed`: the bytes as received, always as a stream, which counts as one of its client's streams once the head
-   * has arrived.
+   * `streamed`: the bytes as received, always as a stream. Once the head has arrived, it counts as one of the client's
+   * streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
 }
@@ -55,31 +58,31 @@ export interface UpstreamRequest {
 /** A response and the number of times the request was sent. */
 export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
-  /** The limit that would have refused the exchange, if the limits are only observed. */
+  /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
   readonly exceeded?: ExceededLimit | undefined;
 }
 
 /** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
-  /** How many exchanges the limits would have refused, if the limits are only observed. */
+  /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
   readonly limitsExceeded: number;
 }
 
 /** The client for the legacy server. */
 export interface Upstream {
-  /** Throws `UpstreamFailure`. Throws `GatewayError` if the target cannot be written. */
+  /** Throws an `UpstreamFailure`, or a `GatewayError` if the target contains characters that cannot be sent. */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   history(): GateHistory;
-  /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the rest. */
+  /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining ones. */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
  * Creates the upstream. No connection is opened before the first exchange. `onCircuit` is called when the circuit opens
- * or closes. If `observesLimits` is true, the limits on time and concurrent exchanges refuse nothing, and exchanges
- * that exceed them are only counted.
+ * or closes. If `observesLimits` is true, the limits on time and on concurrent exchanges never refuse anything.
+ * Exchanges that exceed them are only counted.
  */
 export function createUpstream(
   address: UpstreamAddress,
@@ -97,8 +100,8 @@ export function createUpstream(
   const proxy = createProxy(address.origin);
 
   /**
-   * Sends a request at most twice: if a reused connection fails before the response, the request is repeated on a new
-   * one.
+   * Sends a request at most twice: if a reused connection fails before the response arrives, the request is repeated on
+   * a new connection.
    */
   const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
     const wire: WireRequest = {
@@ -131,7 +134,7 @@ export function createUpstream(
     return { status, headers, body, attempts };
   };
 
-  /** Sends a request and returns the head of the response with its unread body. */
+  /** Sends a request and returns the head of the response together with its unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
     const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
     return send(request, path, (to, wire, progress) => sendRequest(to, wire, bounds, progress));
@@ -148,7 +151,7 @@ export function createUpstream(
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
 
-  /** Counts a response as one of its client's streams, because its duration now depends on the client. */
+  /** Counts a response as one of its client's streams from now on, because its duration depends on the client. */
   const continueAsStream = (
     { method, owner = NO_OWNER }: UpstreamRequest,
     body: StreamedBody,
@@ -156,7 +159,7 @@ export function createUpstream(
     done: (failure?: UpstreamFailure) => void,
   ) => {
     try {
-      // A write cannot be undone, so its response is always forwarded.
+      // A write cannot be undone, so the response to it is always forwarded.
       if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner);
     } catch (error) {
       body.destroy();
@@ -185,7 +188,7 @@ export function createUpstream(
     const startedAt = observesLimits ? clock() : 0;
     const { signal } = request;
     let isCounted = false;
-    /** Returns the limit that the exchange has exceeded by the time its head has arrived or it has failed. */
+    /** Returns the limit that the exchange had exceeded when its head arrived or when it failed. */
     const exceeded = (): ExceededLimit | undefined => {
       if (!observesLimits) return undefined;
       if (clock() - startedAt > patienceMs) pass.exceeded ??= 'deadline';
@@ -195,7 +198,8 @@ export function createUpstream(
     };
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // A stream in either direction can take as long as the client needs. The upstream's pauses are limited elsewhere.
+    // A stream in either direction can take as long as the client needs. There is a separate limit for the upstream's
+    // pauses.
     const timer =
       request.mode === 'streamed'
         ? undefined
@@ -213,7 +217,7 @@ export function createUpstream(
         return response;
       }
       if (request.mode === 'streamed') {
-        // Other requests may have opened streams while this one waited for its body or its place.
+        // Other requests may have opened streams while this one was waiting for its body or its place.
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
         const response = await streamed(request, path, stop);
@@ -221,7 +225,8 @@ export function createUpstream(
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
       }
-      // A transparent body may take any amount of time while bytes keep arriving. Pauses are limited elsewhere.
+      // A transparent body may take any amount of time as long as bytes keep arriving. There is a separate limit for
+      // pauses.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();
       else continueAsStream(request, response.body, pass, done);
@@ -246,8 +251,8 @@ export function createUpstream(
           path,
           gate.enter(() => request.signal),
         );
-      // This is checked before anything is sent, because once the upstream has carried out a write, its response must
-      // not be rejected for lack of a free stream.
+      // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
+      // refused because no stream is free.
       gate.checkStreams(owner);
       const { upload } = request;
       const complete =
@@ -270,13 +275,14 @@ export function createUpstream(
   };
 }
 
-// Requests that are not sent for a client are never streamed.
+// The owner of requests that are not sent for a client. They are never streamed.
 const NO_OWNER: StreamOwner = { caller: undefined, address: '' };
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
-// A reused connection can also close before the request is written to it, which looks like a failed connection attempt.
+// A reused connection can also close before the request is written to it. The error then looks like a failed connection
+// attempt.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 

@@ -1,24 +1,26 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/** Groups of headers that are treated differently when forwarded. A set of groups is the sum of their values. */
+/**
+ * Groups of headers that are treated differently when they are forwarded. A set of groups is the sum of their values.
+ */
 export const GROUP = {
   /** Headers that are removed in both directions (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect`, which also belong to the connection. */
+  /** `Host` and `Expect`, which also concern only one connection. */
   connectionRequest: 2,
-  /** Headers that the gateway sets itself, because the client's values are not trusted. `Via` is extended instead. */
+  /** Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended instead. */
   forwarding: 4,
-  /** Headers that would change the method after the gateway has allowed it. */
+  /** Headers that would change the method after the gateway has already allowed the request. */
   methodOverride: 8,
   authorization: 16,
   /**
-   * Headers that are not forwarded if the body will be rewritten, because an address can span the boundary of a partial
-   * body and an encoded body cannot be searched.
+   * Headers that are not forwarded if the response body will be rewritten. A partial body could begin or end in the
+   * middle of an address, and an encoded body cannot be searched.
    */
   partOrCoding: 32,
   contentLength: 64,
-  /** `Connection`, which names other headers that concern only its connection. */
+  /** `Connection`, which lists other headers that concern only one connection. */
   connection: 128,
   transferEncoding: 256,
 } as const;
@@ -26,7 +28,8 @@ export const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these come from old proxies but also concern only one connection. `Proxy-*` is matched by its prefix.
+  // Some of these are sent only by old proxies, but they also concern a single connection. `Proxy-*` is matched by its
+  // prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -50,21 +53,22 @@ function readGroups(name: string): number {
   return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
 }
 
-// Clients and servers use few spellings of each name, and looking one up is faster than lower-casing it.
+// Clients and servers use only a few spellings of each name, and looking up a spelling is faster than converting it to
+// lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are not cached, so that they cannot exhaust the memory.
+// Longer names are not cached, so that they cannot exhaust memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
-/** Returns the groups of a header name in any spelling; 0 if it has none. */
+/** Returns the groups of a header name in any spelling, or 0 if it is in none. */
 function groupsOf(name: string): number {
   return name.length > MAX_NAME ? readGroups(name) : cachedGroups(name);
 }
 
 /**
  * Returns the headers that may be forwarded, in their original order: all except hop-by-hop headers, headers that
- * `Connection` names and headers of the groups in `omitted`. The input is a list of alternating names and values, as
- * Node and undici provide it. `onTransferCoding` receives each value of `Transfer-Encoding`.
+ * `Connection` lists, and headers of the groups in `omitted`. The input is a list of alternating names and values, in
+ * the form that Node and undici provide. `onTransferCoding` receives each value of `Transfer-Encoding`.
  */
 export function endToEnd(
   raw: readonly (string | Buffer)[],
@@ -84,7 +88,7 @@ export function endToEnd(
   return named === undefined ? pairs : withoutNamed(pairs, named);
 }
 
-// A header on several lines is one list (RFC 9110 §5.3).
+// Several lines with the same header form one list (RFC 9110 §5.3).
 function joined(earlier: string | undefined, value: string): string {
   return earlier === undefined ? value : `${earlier}, ${value}`;
 }
@@ -104,18 +108,18 @@ export function flatEndToEnd(headers: HeaderPairs, omitted: number): string[] {
   return flat;
 }
 
-// One character per byte.
+// Decodes each byte as one character.
 function textOf(part: string | Buffer | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-// The `Connection` values of nearly all messages. They name no other header.
+// The `Connection` values of nearly all messages. They do not list any other header.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /**
- * Returns the headers without those that `Connection` names. It cannot name `Host`, `Cache-Control` or a header that
- * frames or describes the content (RFC 9110 §7.6.1). If it could remove the length, the body would be forwarded
- * unframed, and the upstream would read it as a second request.
+ * Returns the headers without those that `Connection` lists. It cannot remove `Host`, `Cache-Control` or a header that
+ * frames or describes the content (RFC 9110 §7.6.1). If it could remove the length, the body would be forwarded without
+ * framing, and the upstream would read it as a second request.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

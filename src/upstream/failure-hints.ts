@@ -1,6 +1,6 @@
 import type { FailureCause, FailureFacts } from '../model/upstream-failure.ts';
 
-/** The usual reason for each cause that an operator can remove. */
+/** The usual explanation for each cause that an operator can fix. */
 const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
   dns_timeout: 'the host name cannot be resolved; check the URL and the DNS of this machine',
   dns_error: 'the host name cannot be resolved; check the URL and the DNS of this machine',
@@ -16,13 +16,16 @@ const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
   http_response_timeout: 'the server does not respond in time',
 };
 
-/** Returns the usual reason for a failed exchange, with the code of the error. */
+/** Returns the usual explanation for a failed exchange, with the error's code. */
 export function failureHint({ cause, code }: FailureFacts): string {
   const hint = BY_CAUSE[cause] ?? 'the exchange with the server fails';
   return `${hint} (${code ?? cause})`;
 }
 
-/** Returns the usual reason for a status that no operation returns if the base address is correct, else undefined. */
+/**
+ * Returns the usual explanation for a status that no operation returns if the base address is correct. Returns
+ * undefined for other statuses.
+ */
 export function statusHint(status: number): string | undefined {
   if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';
   if (status >= 300 && status < 400)

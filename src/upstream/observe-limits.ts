@@ -11,8 +11,8 @@ export interface ObservedPass extends GatePass {
 }
 
 /**
- * Creates a gate for `observe` mode. Each exchange passes `open`, which has no limits. It also passes `limited`, which
- * has the configured limits, but any refusal or wait there is only recorded.
+ * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. It also enters
+ * `limited`, which has the configured limits, but any refusal or wait there is only recorded.
  */
 export function observeLimits(open: UpstreamGate, limited: UpstreamGate): UpstreamGate {
   const observe = (pass: GatePass, admission: () => GatePass | Promise<GatePass>): ObservedPass => {
@@ -24,7 +24,7 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
     };
     const admitted = (given: GatePass) => {
       simulated = given;
-      // The exchange can be complete before the simulated wait has ended.
+      // The exchange may be complete before its simulated wait has ended.
       if (left) given.leave();
     };
     const observed: ObservedPass = {
@@ -50,7 +50,7 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
   return {
     enter(signal) {
       const pass = open.enter(signal);
-      // Without limits, there is nothing to wait for.
+      // A gate without limits has nothing to wait for.
       return pass instanceof Promise ? pass : observe(pass, () => limited.enter(signal));
     },
     enterStream: (owner) => observe(open.enterStream(owner), () => limited.enterStream(owner)),

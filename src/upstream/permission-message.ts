@@ -1,10 +1,10 @@
 import { decodeHTML } from 'entities';
 import type { DocumentedError } from '../model/operation.ts';
 
-/** Returns true if a message of the upstream means that a permission is missing. */
+/** Returns true if a message from the upstream means that a permission is missing. */
 export type PermissionMessage = (message: string, documented: readonly DocumentedError[]) => boolean;
 
-/** Compiles the configured expressions; throws `SyntaxError` if one is invalid. */
+/** Compiles the configured expressions. Throws a `SyntaxError` if one of them is invalid. */
 export function compilePermissionMessage(expressions: readonly string[]): PermissionMessage {
   const patterns = expressions.map((expression) => new RegExp(expression, 'iu'));
   return (message, documented) => {
@@ -16,22 +16,23 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// These limits allow every documented text. The upstream must not decide how long the gateway's responses are.
+// These limits leave room for every documented text, but the upstream must not decide how long the gateway's responses
+// are.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 
-// Text that only resembles a tag, as in `a<b and c>d`, belongs to the message.
+// Text that only resembles a tag, as in `a<b and c>d`, is part of the message.
 const TAG =
   /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*)?\s*\/?>/gi;
 
 /**
- * Converts a message of the upstream to plain text: tags removed, line breaks replaced with spaces, entities decoded
- * once, at most 2,000 characters.
+ * Converts a message from the upstream to plain text of at most 2,000 characters: tags are removed, line breaks are
+ * replaced with spaces, and entities are decoded once.
  */
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
-    // Control characters do not belong in a message, and line breaks in HTML are spaces.
+    // Control characters do not belong in a message, and a line break in HTML is equivalent to a space.
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…`;

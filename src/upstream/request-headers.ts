@@ -9,14 +9,14 @@ const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
 /**
  * Returns the headers of an upstream request for a documented operation. Only allowlisted headers of the client are
- * forwarded (rules, 2). `authorization` is the caller's forwarded credential or the service account's; undefined for
- * anonymous callers.
+ * forwarded (rules, 2). `authorization` is either the caller's credential, if it is forwarded, or the service
+ * account's. It is undefined for anonymous callers.
  */
 export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
   return [
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
-    // Every request to the legacy server needs this header, even without a body.
+    // The legacy server requires this header on every request, even on one without a body.
     ['Content-Type', 'application/json'],
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwarding,
@@ -24,21 +24,18 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
 }
 
 /**
- * Returns the client's end-to-end headers unchanged, for `observe`. `Host` and `Expect` belong to the connection and
- * are removed; forwarding headers are replaced with the gateway's own.
+ * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` concern only one
+ * connection, so they are removed. Forwarding headers are replaced with the gateway's own.
  */
 export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return forwardedHeaders(arrival, 0);
 }
 
-/**
- * The differences between the upstream request of an undocumented path and the client's request, except in `observe`
- * mode.
- */
+/** How the upstream request for an undocumented path differs from the client's request, except in `observe` mode. */
 interface PassthroughHeaderChoice {
-  /** The credential to send; the client's own `Authorization` is never forwarded unchecked. */
+  /** The credential to send. The client's own `Authorization` header is never forwarded unchecked. */
   readonly authorization: string | undefined;
-  /** True if the gateway reads the body of the response while forwarding it. */
+  /** True if the gateway reads the response body while forwarding it. */
   readonly identityCoding: boolean;
 }
 
@@ -61,8 +58,8 @@ function forwardedHeaders(arrival: Arrival, omitted: number): (readonly [string,
 }
 
 /**
- * Returns the end-to-end headers of a request as the flat list that undici expects, without `Host` and `Expect`. Only a
- * streamed body retains the length that its sender declared: it is checked while the body is sent.
+ * Returns a request's end-to-end headers as the flat list that undici expects, without `Host` and `Expect`. Only a
+ * streamed body keeps the length that its sender declared. That length is checked while the body is sent.
  */
 export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
   const isStreamed = body !== undefined && !Buffer.isBuffer(body);
@@ -73,9 +70,9 @@ export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | unde
 const VIA = '1.1 portico';
 
 /**
- * Returns headers with the client's address, the requested host and the request's trace, as resolved on arrival. Use
- * them only for responses that no other client receives, because the client chose the host, the request id and the
- * trace. `via` is the client's own `Via`.
+ * Returns headers with the client's address, the requested host and the request's trace, all determined when the
+ * request arrived. Use them only for responses that no other client receives, because the client chose the host, the
+ * request id and the trace. `via` is the client's own `Via` header.
  */
 export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   return [
@@ -89,28 +86,30 @@ export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   ];
 }
 
-/** The ids that identify an exchange made for more than one client to the upstream. */
+/** The ids by which the upstream can identify an exchange made for more than one client. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;
 }
 
 /**
- * Creates new ids for an exchange on behalf of more than one client. The trace id is the request id without its dashes,
- * so that one log entry matches both.
+ * Creates new ids for an exchange made for more than one client. The trace id is the request id without its dashes, so
+ * both lead to the same log entry.
  */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();
-  // Node generates random bytes for UUIDs in advance. All digits of these two parts are random (RFC 9562, section 5.4).
+  // Node generates the random bytes for UUIDs in advance, and every digit of the parts used here is random (RFC 9562,
+  // section 5.4).
   const uuid = randomUUID();
   const spanId = uuid.slice(24) + uuid.slice(0, 4);
   return { requestId, traceparent: `00-${requestId.replaceAll('-', '')}-${spanId}-00` };
 }
 
 /**
- * Returns the forwarding headers for a request whose response is stored. Values that the upstream copies into the page
- * become visible to other clients, so the headers contain nothing that the client chose and the cache key omits (rules,
- * 2): no client address, no trace state, and scheme and host only if they are configured.
+ * Returns the forwarding headers for a request whose response is stored. If the upstream copies one of their values
+ * into the page, other clients can see it. The headers therefore contain nothing that the client chose and that is not
+ * in the cache key (rules, 2): no client address and no trace state, and the scheme and host only if they are
+ * configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [

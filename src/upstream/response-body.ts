@@ -7,7 +7,7 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { BufferedResponse } from './sending.ts';
 import type { StreamedResponse } from './send-request.ts';
 
-/** Returns the response with its content coding removed; throws `too_large` and `truncated`. */
+/** Returns the response with its content coding removed. Throws `too_large` and `truncated` failures. */
 export function decodeResponse(
   method: string,
   sent: BufferedResponse,
@@ -69,7 +69,7 @@ export async function decodeForInspection(
   );
 }
 
-// The coding has been removed, so its header is removed too, and the length is set to the decoded body's length.
+// The content coding has been removed, so its header is removed too, and the length is set to that of the decoded body.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
   if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;
@@ -82,7 +82,7 @@ function withLength(headers: HeaderPairs, method: string, codings: readonly stri
   });
 }
 
-// Returns true if no header has to be removed or corrected.
+// Returns true if no header needs to be removed or corrected.
 function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
   return headers.every(([name, value]) => {
     if (name.length === 16) return name.toLowerCase() !== 'content-encoding';
@@ -91,8 +91,8 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
 }
 
 /**
- * Creates a body that consists of the received bytes and then fails, so that its reader cannot mistake it for a
- * complete one.
+ * Creates a body that yields the received bytes and then fails, so that its reader cannot mistake it for a complete
+ * one.
  */
 function brokenBody(bytes: Buffer, failure: UpstreamFailure): StreamedBody {
   const body = new StreamedBody();
@@ -105,7 +105,7 @@ type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<
 
 const inflateZlib = promisify(inflate) as Decoder;
 const inflateBare = promisify(inflateRaw) as Decoder;
-// `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send the raw stream.
+// `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send a raw deflate stream.
 const inflateEither: Decoder = (bytes, options) =>
   ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.length > 1 && bytes.readUInt16BE(0) % 31 === 0
     ? inflateZlib(bytes, options)
@@ -119,7 +119,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['zstd', promisify(zstdDecompress) as Decoder],
 ]);
 
-// More than two codings of one body are a sign of a decompression bomb.
+// A body with more than two codings is probably a decompression bomb.
 const MAX_CODINGS = 2;
 
 const NO_CODINGS: readonly string[] = [];
@@ -140,8 +140,8 @@ function areDecodable(codings: readonly string[]): boolean {
 }
 
 /**
- * Decodes a body; fails with `too_large` beyond `limit` bytes and with `truncated` if the stream is incomplete or
- * damaged.
+ * Decodes a body. Fails with `too_large` if the result exceeds `limit` bytes, and with `truncated` if the stream is
+ * incomplete or damaged.
  */
 async function decodeContent(bytes: Buffer, codings: readonly string[], limit: number): Promise<Buffer> {
   let decoded = bytes;

@@ -1,7 +1,7 @@
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { publicForm, rewriteText, type LegacyAddresses } from './addresses.ts';
 
-// Headers whose value is one address, and headers that contain addresses among other values.
+// Headers whose whole value is an address, and headers in which addresses occur among other values.
 const ADDRESS = new Set(['location', 'content-location']);
 const ADDRESSES = new Set(['refresh', 'link']);
 const REWRITTEN = [...ADDRESS, ...ADDRESSES, 'set-cookie'];
@@ -17,17 +17,17 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
   });
 }
 
-/** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
+/** Returns an address of the legacy server in its public form. Addresses of other servers are unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` uses the scheme of the request. With a scheme in front, it is recognized like any other address.
+  // `//host/path` uses the scheme of the request. Once it has a scheme, it is recognized like any other address.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;
   return publicForm(publicAddress, '') + absolute.slice(begin.length);
 }
 
-// The client would discard a cookie for the legacy host. Without `Domain`, a cookie belongs to the host that sets it.
+// A client would discard a cookie for the legacy host. Without `Domain`, a cookie belongs to the host that set it.
 function publicCookie(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   const [pair = '', ...attributes] = value.split(';');
   const rewritten = attributes.flatMap((attribute) => {
@@ -44,10 +44,10 @@ function isLegacyDomain(domain: string, legacy: LegacyAddresses): boolean {
   return [...legacy.hostnames].some((host) => host === name || host.endsWith(`.${name}`));
 }
 
-// Returns a path under the legacy base path as a path under the public one; undefined if it is elsewhere.
+// Converts a path under the legacy base path to one under the public base path. Returns undefined for any other path.
 function publicPath(path: string, legacy: LegacyAddresses, publicAddress: string): string | undefined {
   const rest = path.slice(legacy.basePath.length);
   if (!path.startsWith(legacy.basePath) || !/^(?:[/?#]|$)/.test(rest)) return undefined;
-  // The value is not parsed as a URL, because its host comes from the client's `Host` header, which may be invalid.
+  // The value is not parsed as a URL, because its host comes from the client's `Host` header and may be invalid.
   return publicAddress.replace(/^\w+:\/\/[^/]*/, '').replace(/\/+$/, '') + rest || '/';
 }

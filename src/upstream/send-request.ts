@@ -8,24 +8,24 @@ import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
 /** The head of a response whose body is still being received. */
 export interface StreamedResponse {
   readonly status: number;
-  /** The reason phrase, with one character per byte. */
+  /** The reason phrase. Each character represents one byte. */
   readonly reason: string;
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** Ends when the body is complete; otherwise fails with `UpstreamFailure`. */
+  /** Ends when the body is complete. If the body is incomplete, it fails with an `UpstreamFailure`. */
   readonly body: StreamedBody;
 }
 
 /** The limits for sending one request. */
 interface SendBounds {
-  /** Stops the exchange; its reason becomes the error of the exchange. */
+  /** Stops the exchange. The reason for the stop becomes the error of the exchange. */
   readonly stop: Stop;
-  /** The longest time for which the reader of the body may pause, in milliseconds. */
+  /** The longest time that the reader of the body may pause, in milliseconds. */
   readonly readerTimeoutMs: number;
 }
 
 /**
- * Sends one request once and resolves with the head of the response. Rejects with `UpstreamFailure`, or with undici's
+ * Sends a request once and resolves with the head of the response. Rejects with an `UpstreamFailure`, or with undici's
  * error for a request that cannot be written.
  */
 export function sendRequest(
@@ -52,7 +52,7 @@ export function sendRequest(
     };
     const giveUp = (reason: UpstreamFailure) => {
       if (body !== undefined) return body.destroy(reason);
-      // Before the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
+      // Until the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
       controller?.abort(reason);
       return fail(reason);
     };
@@ -102,7 +102,7 @@ export function sendRequest(
   });
 }
 
-// undici decodes the phrase as UTF-8, but Node writes only characters that represent one byte each.
+// undici decodes the phrase as UTF-8, but Node can write only characters that represent one byte each.
 function reasonBytes(reason = ''): string {
   return /^[\x20-\x7e]*$/.test(reason) ? reason : Buffer.from(reason).toString('latin1');
 }

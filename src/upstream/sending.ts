@@ -7,18 +7,18 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici expects. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** True if the connection has carried another request before. The connection sets this property. */
+  /** True if the connection has already carried another request. The connection sets this property. */
   reused?: boolean;
   /**
-   * Set by the connection if its socket failed while it carried this request. undici treats a reset as the normal end
-   * of a body without a length, so this must be checked when a body without a length ends.
+   * Set by the connection if its socket failed while it was carrying this request. undici treats a reset as the normal
+   * end of a body without a length, so this property must be checked when such a body ends.
    */
   broken?: boolean;
 }
 
-/** The progress of the response when the promise was rejected. */
+/** How far the response had progressed when the promise was rejected. */
 export interface SendProgress {
-  /** True after the first byte of the response has arrived. */
+  /** True once the first byte of the response has arrived. */
   responseStarted: boolean;
 }
 
@@ -35,7 +35,7 @@ export function sendingFailure(error: unknown, request: WireRequest, phase: Exch
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
-/** The beginning of a response as a parser read it. */
+/** The beginning of a response, as a parser read it. */
 interface ReceivedHead {
   readonly method: string;
   readonly status: number | undefined;
@@ -45,10 +45,10 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the head of a final response, or a failure if no mode can forward the response: its status or reason phrase
- * is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did not request and cannot
- * remove. `Transfer-Encoding` concerns only this connection and is not forwarded, so the client would mistake the coded
- * bytes for the content (RFC 9112 §6.1).
+ * Returns the head of a final response, or a failure if the response cannot be forwarded in any mode. That is the case
+ * if its status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or if it has a transfer coding that the
+ * gateway did not request and cannot remove. `Transfer-Encoding` concerns only one connection and is not forwarded, so
+ * the client would mistake the coded bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
@@ -71,27 +71,27 @@ export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): 
 interface ResponseHead {
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** False if only the end of the connection ends the body, so that a failure looks like the end of the body. */
+  /** False if the body ends only when the connection ends. A failed connection then looks like the end of the body. */
   readonly isFramed: boolean;
 }
 
-// Old servers write `identity` for a body without a transfer coding (RFC 2616 §3.6).
+// Old servers send `identity` for a body without a transfer coding (RFC 2616 §3.6).
 const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
-/** A signal that stops one exchange before its response is complete; a lightweight AbortController. */
+/** A signal that stops one exchange before its response is complete. It is a lightweight AbortController. */
 export interface Stop {
-  /** The reason for the stop; undefined while the exchange may continue. */
+  /** Why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;
-  /** Stops the exchange; only the first reason counts. */
+  /** Stops the exchange. Only the first reason counts. */
   stop(reason: UpstreamFailure): void;
   /**
-   * Sets the function that is called once when the exchange is stopped. Check `reason` first, because the exchange may
+   * Sets the function that is called once, when the exchange is stopped. Check `reason` first, because the exchange may
    * already have been stopped. Undefined removes the function.
    */
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/** Creates a stop for one exchange; the requests of the exchange listen to it one after another. */
+/** Creates a stop for one exchange. The requests of the exchange listen to it one after another. */
 export function createStop(): Stop {
   let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;
@@ -110,7 +110,7 @@ export function createStop(): Stop {
   };
 }
 
-/** A complete response in memory, with its content coding. */
+/** A complete response in memory. Its content coding has not been removed. */
 export interface BufferedResponse {
   readonly status: number;
   /** End-to-end headers only. */
@@ -121,13 +121,13 @@ export interface BufferedResponse {
 /** The limits for sending a request whose response is read into memory. */
 interface BufferedBounds {
   readonly stop: Stop;
-  /** The maximum size of the body in bytes, as received; a larger body fails with `too_large`. */
+  /** The maximum size of the body in bytes, as received. A larger body fails with `too_large`. */
   readonly limit: number;
 }
 
 /**
- * Sends one request once and resolves with the whole response, without an intermediate stream; rejects like
- * `sendRequest`.
+ * Sends a request once and resolves with the whole response, without using an intermediate stream. Rejects with the
+ * same errors as `sendRequest`.
  */
 export function sendBuffered(
   dispatcher: Dispatcher,
@@ -150,7 +150,7 @@ export function sendBuffered(
     };
     const giveUp = (reason: UpstreamFailure) => {
       fail(reason);
-      // Before the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
+      // Until the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
       controller?.abort(reason);
     };
     stop.listen(giveUp);

@@ -3,7 +3,7 @@ import type { UpstreamCredentials } from './upstream-options.ts';
 
 /**
  * Returns the `Authorization` value of the service account, or a configuration error. Returns undefined if the callers'
- * credentials are forwarded.
+ * own credentials are forwarded.
  */
 export function serviceAuthorization(
   credentials: UpstreamCredentials,

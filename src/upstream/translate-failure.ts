@@ -8,15 +8,18 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 
-/** The properties of the exchange that the translation needs. */
+/** What the translation needs to know about the exchange. */
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
-  /** The names of the top-level fields that a successful response of the operation can have; empty for bare arrays. */
+  /**
+   * The names of the top-level fields that a successful response of the operation can have. Empty if the response is an
+   * array.
+   */
   readonly documentedFields: ReadonlySet<string>;
-  /** The owner of the credential that was sent to the upstream; `none` for anonymous callers. */
+  /** Whose credential was sent to the upstream. It is `none` for anonymous callers. */
   readonly credential: 'caller' | 'service' | 'none';
   readonly isPermissionMessage: PermissionMessage;
-  /** The limits on a response that is parsed. */
+  /** The limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
   /** The `WWW-Authenticate` value of the gateway's own 401 responses. */
   readonly challenge: string;
@@ -25,11 +28,11 @@ export interface FailureContext {
 /** The gateway's error for a response or failure of the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
-  /** True if the caller's verified entry must be removed: the upstream rejected its credential. */
+  /** True if the upstream refused the caller's credential, so that it must no longer be remembered as verified. */
   readonly dropVerified: boolean;
 }
 
-/** Returns the normalized error for a response or a transport failure (rules, 8); undefined for a success. */
+/** Returns the normalized error for a response or a transport failure (rules, 8). Returns undefined for a success. */
 export function translateFailure(
   response: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
@@ -61,7 +64,7 @@ function forbidden(reading: ErrorReading, context: FailureContext): GatewayError
   return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
 }
 
-// A denied caller without a credential gets 401 (rules, 2); all others get 403 without a challenge.
+// A denied caller without a credential receives a 401 (rules, 2). All others receive a 403 without a challenge.
 function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
   const text = textOf(reading, 'The upstream denied permission.');
   if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);
@@ -86,7 +89,7 @@ function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayErr
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx concerns the gateway's own request, which the client cannot fix.
+  // Any other 4xx status concerns the gateway's own request, which the client cannot fix.
   return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 
@@ -110,7 +113,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Searching for the word first avoids a second parse of nearly every page.
+  // Searching for the word first avoids parsing nearly every page a second time.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const parsed = parseBounded(response.body, context.jsonLimits);
   const body = parsed.state === 'parsed' ? parsed.value : undefined;
@@ -140,8 +143,8 @@ function htmlPage(): GatewayError {
 }
 
 /**
- * Returns a `Retry-After` value that may be forwarded (RFC 9110 §10.2.3): seconds or a date; undefined for anything
- * else.
+ * Returns a `Retry-After` value that may be forwarded, which must be a number of seconds or a date (RFC 9110 §10.2.3).
+ * Returns undefined for anything else.
  */
 function retryAfter(value: string | undefined): string | undefined {
   const text = value?.trim() ?? '';
@@ -150,17 +153,17 @@ function retryAfter(value: string | undefined): string | undefined {
   return isDate && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
-/** The shapes of the legacy server's error responses; `other` is any other form. */
+/** The forms of the legacy server's error responses. `other` is any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
-/** The shape of an error response, for the trace, and the upstream's original message. */
+/** The form of an error response, for the trace, and the upstream's original message. */
 interface ErrorReading {
   readonly shape: ErrorShape;
-  /** Present only with the two JSON shapes. */
+  /** Present only if the body has one of the two JSON forms. */
   readonly message?: string;
-  /** The second message of a body that has both shapes. */
+  /** The second message of a body that combines both JSON forms. */
   readonly otherMessage?: string;
-  /** True if the body is JSON of any form. */
+  /** True if the body is JSON in any form. */
   readonly isJson: boolean;
 }
 
@@ -168,12 +171,12 @@ interface ErrorReading {
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
-/** Returns the shape of an error response, as recorded in the trace. */
+/** Returns the form of an error response, as recorded in the trace. */
 export function errorShape(response: UpstreamResponse): ErrorShape {
   return readError(response).shape;
 }
 
-/** Parses an error response in each known shape; a streamed body is `other`. */
+/** Reads an error response in any of the known forms. A streamed body has the form `other`. */
 export function readError(response: UpstreamResponse): ErrorReading {
   if (!Buffer.isBuffer(response.body)) return { shape: 'other', isJson: false };
   if (response.body.length > MAX_ERROR_BYTES) return { shape: isHtmlType(response) ? 'html' : 'other', isJson: false };
@@ -185,13 +188,13 @@ export function readError(response: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // HTML pages are also sent for `.json` addresses and may be labeled as JSON, so the beginning of the body is checked
-  // too.
+  // The server may also send an HTML page for a `.json` address and label it as JSON, so the beginning of the body is
+  // checked too.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
-/** Returns the message of a parsed body, in either JSON shape. */
+/** Returns the message in a parsed body that has either of the JSON forms. */
 function messageOf(body: unknown): ErrorReading {
   const error = member(body, 'error');
   const message = member(member(body, 'errors'), 'message');
@@ -213,7 +216,8 @@ const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
- * them would try every way to divide them among its repetitions, so the time would double with each comment.
+ * them could divide them among its repetitions in many ways and would try each, so the time would double with each
+ * comment.
  */
 function withoutProlog(text: string): string {
   let at = 0;
@@ -227,7 +231,7 @@ function withoutProlog(text: string): string {
   }
 }
 
-/** White space may separate the two words of a document type. */
+/** This length leaves room for white space between the two words of a document type. */
 const HTML_START_LENGTH = 1000;
 
 function isHtmlType(response: UpstreamResponse): boolean {

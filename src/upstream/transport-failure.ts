@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 
-/** The progress of an exchange when it failed. */
+/** How far an exchange had progressed when it failed. */
 export type ExchangePhase = 'connecting' | 'waiting' | 'body';
 
 const DEADLINE_CODES = new Set([
@@ -28,12 +28,13 @@ const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
 };
 
 /**
- * Converts an error from a socket, undici or `node:http` to an `UpstreamFailure`; returns an existing one unchanged.
+ * Converts an error from a socket, undici or `node:http` to an `UpstreamFailure`. An existing `UpstreamFailure` is
+ * returned unchanged.
  */
 export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Most errors of the parser have no code.
+  // Most of the parser's errors have no code.
   const failureCause = error instanceof errors.HTTPParserError && code === '' ? 'http_protocol_error' : undefined;
   return new UpstreamFailure(kindOf(code, phase), { cause: error, failureCause });
 }
@@ -53,7 +54,7 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
   shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.'],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.'],
   too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
-  // No client receives this error. Its code distinguishes it from failures in the log and the metrics.
+  // No client receives this error. Its code distinguishes it from real failures in the log and the metrics.
   aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };
 

@@ -5,22 +5,27 @@ import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '..
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Permission for one exchange. `leave` returns the permission once and reports the outcome of the exchange. */
+/**
+ * Permission for one exchange. Call `leave` when the exchange ends, to return the permission and report the outcome.
+ */
 export interface GatePass {
   /**
-   * Releases the place to the next exchange in the queue. From then until `leave`, the exchange is one of this client's
-   * streams. Call this when the upstream has finished its part and only the client determines how much longer the
-   * exchange takes.
+   * Gives the exchange's place to the next one in the queue. From then until `leave`, the exchange counts as one of
+   * this client's streams. Call this when the upstream has finished its part and only the client determines how much
+   * longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
-  /** `failure` is the transport failure, if there was one; a response with any status is a success of the transport. */
+  /**
+   * `failure` is the transport failure, if there was one. Any response is a success of the transport, whatever its
+   * status.
+   */
   leave(failure?: UpstreamFailure): void;
 }
 
-/** A circuit that has opened or closed. */
+/** A change of the circuit, which has opened or closed. */
 export interface CircuitChange {
   readonly opened: boolean;
-  /** The time for which the circuit was open, in milliseconds. 0 if it has just opened. */
+  /** How long the circuit was open, in milliseconds. 0 if it has just opened. */
   readonly openMs: number;
   /** The failure that opened the circuit. Undefined if the circuit has closed. */
   readonly failure: FailureFacts | undefined;
@@ -33,10 +38,10 @@ interface PastFailure extends FailureFacts {
   readonly at: number;
 }
 
-/** The latest failures and changes of the circuit since the start. */
+/** The latest failures and changes of the circuit since startup. */
 export interface GateHistory {
   readonly lastFailure: PastFailure | undefined;
-  /** The last changes of the circuit, with the latest one last. `at` is in epoch milliseconds. */
+  /** The latest changes of the circuit, oldest first. `at` is in epoch milliseconds. */
   readonly changes: readonly (CircuitChange & { readonly at: number })[];
 }
 
@@ -46,17 +51,17 @@ const MAX_CHANGES = 50;
 export interface UpstreamGate {
   /**
    * Returns a pass immediately if a place is free, and otherwise a promise for one. `signal` is called only if the
-   * exchange has to wait, and returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of
-   * kind `circuit_open`, `shed` or `aborted`.
+   * exchange has to wait, and returns the cancellation that ends the wait. Throws or rejects with an `UpstreamFailure`
+   * of kind `circuit_open`, `shed` or `aborted`.
    */
   enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange takes no
-   * place but is one of the client's streams from the beginning. Throws `UpstreamFailure` of kind `circuit_open` or
-   * `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does not
+   * take a place, but counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of kind
+   * `circuit_open` or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
-  /** Throws `UpstreamFailure` of kind `shed` if this client cannot open another stream. */
+  /** Throws an `UpstreamFailure` of kind `shed` if this client may not open another stream. */
   checkStreams(owner: StreamOwner): void;
   stats(): {
     readonly inFlight: number;
@@ -67,9 +72,9 @@ export interface UpstreamGate {
   history(): GateHistory;
 }
 
-// Failures caused by the gateway or the client do not count against the upstream.
+// Failures caused by the gateway or the client are not held against the upstream.
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'circuit_open']);
-// The upstream responded, but the response exceeds the size limit: the transport works.
+// The upstream responded, so the transport works, even though the response exceeds the size limit.
 const TRANSPORT_WORKED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
 
 function outcomeOf(failure: UpstreamFailure | undefined): CircuitOutcome {
@@ -115,7 +120,8 @@ export function createUpstreamGate(
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // All other requests wait for a trial's outcome, so its duration must not depend on the client.
+        // While a trial request is in progress, all others wait for its outcome, which must not depend on how fast the
+        // client is.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);
@@ -154,7 +160,8 @@ export function createUpstreamGate(
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // This exchange is never the circuit's trial, because all others would then wait for a client that sends slowly.
+      // This exchange is never the circuit's trial, because all others would then have to wait for a client that may
+      // send slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {
@@ -171,14 +178,14 @@ export function createUpstreamGate(
   };
 }
 
-/** The number of concurrent tasks, the number of tasks that may wait, and the longest wait. */
+/** The maximum number of concurrent tasks, how many more may wait, and how long they may wait. */
 interface LimiterOptions {
   readonly concurrency: number;
   readonly queue: number;
   readonly queueTimeoutMs: number;
 }
 
-/** The rejection for a full queue or for a wait that took too long. */
+/** The error for a task that is refused because the queue is full or because it has waited too long. */
 export class LimiterRefusal extends Error {
   override readonly name = 'LimiterRefusal';
   readonly reason: 'full' | 'timeout';
@@ -189,19 +196,22 @@ export class LimiterRefusal extends Error {
   }
 }
 
-/** Bounds concurrency, with a short first-in, first-out queue. */
+/** Limits concurrency, with a short first-in, first-out queue. */
 interface Limiter {
   /**
-   * Waits for a slot and returns a function that releases it, once; rejects with `LimiterRefusal` or the signal's
-   * reason.
+   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with a
+   * `LimiterRefusal` or with the signal's reason.
    */
   acquire(signal?: Cancellation): Promise<() => void>;
-  /** Takes a free slot and returns a function that releases it, once; undefined if none is free. */
+  /**
+   * Takes a free slot and returns a function that releases it. Calling the function again has no effect. Returns
+   * undefined if no slot is free.
+   */
   tryAcquire(): (() => void) | undefined;
   stats(): { readonly inFlight: number; readonly queued: number };
 }
 
-/** Creates a limiter. */
+/** Creates a limiter whose slots are all free. */
 export function createLimiter(options: LimiterOptions): Limiter {
   let inFlight = 0;
   const waiting = new Set<() => void>();
@@ -211,7 +221,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return () => {
       if (released) return;
       released = true;
-      // The slot goes directly to the next in the queue, so that no newcomer can overtake it.
+      // The slot goes directly to the next task in the queue, so that a new task cannot overtake it.
       const [next] = waiting;
       if (next) next();
       else inFlight -= 1;

@@ -1,6 +1,6 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
 
-/** The owner of the credential that is sent to the upstream: the caller, or one service account. */
+/** Whose credential is sent to the upstream: the caller's, or that of a service account. */
 export type UpstreamCredentials =
   | { readonly kind: 'forward' }
   | {
@@ -12,9 +12,9 @@ export type UpstreamCredentials =
       readonly passwordFile?: string;
     };
 
-/** The configuration key `upstream:`. */
+/** The value of the configuration key `upstream:`. */
 export interface UpstreamOptions {
-  /** An `http` or `https` address with an optional path prefix; without it the embedded upstream is started. */
+  /** An `http` or `https` address with an optional path prefix. If it is not set, the embedded upstream is started. */
   readonly url?: string;
   readonly credentials: UpstreamCredentials;
   readonly connectTimeoutMs: number;
@@ -22,13 +22,13 @@ export interface UpstreamOptions {
   /** The maximum idle time between two chunks of a body. */
   readonly bodyTimeoutMs: number;
   /**
-   * The maximum time from admission to the complete response, or until the rest of it is streamed; passthrough has no
-   * such limit.
+   * The maximum time from admission until the response is complete, or until the rest of it is streamed. Passthrough
+   * has no such limit.
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest pause of a client that reads a streamed response or sends a body. While it pauses, the client can
-   * occupy one of `streams`.
+   * The longest time that a client may pause while it reads a streamed response or sends a body. During the pause, the
+   * client can occupy one of the `streams`.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
@@ -38,20 +38,20 @@ export interface UpstreamOptions {
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
-  /** Below the usual server timeout (often 5 s), so that the gateway closes idle connections first. */
+  /** Shorter than the usual timeout of servers (often 5 s), so that the gateway closes idle connections first. */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;
   /** The maximum nesting depth of objects and arrays in a JSON response. */
   readonly maxJsonDepth: number;
-  /** The maximum number of members and elements in a JSON response, at all levels together. */
+  /** The maximum number of members and elements in a JSON response, counted across all levels. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
-  /** Whether the address of a real upstream is tested with one request after the start. */
+  /** Whether the address of a real upstream is tested with one request after startup. */
   readonly startupProbe: boolean;
   /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
-  /** Case-insensitive regular expressions; a message that matches one means that a permission is missing. */
+  /** Case-insensitive regular expressions. A message that matches one of them means that a permission is missing. */
   readonly permissionMessages: readonly string[];
 }
 
@@ -83,15 +83,15 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   ],
 };
 
-// Longer than any client waits. Node's timers allow at most 24 days.
+// Longer than any client waits, but within the 24 days that Node's timers allow.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
-// Each stream buffers at most 64 KiB, so these streams take at most 256 MiB.
+// Each stream buffers at most 64 KiB, so together these streams use at most 256 MiB.
 const MAX_STREAMS = 4096;
 
 /**
  * Returns options whose timeouts, queue and circuit never affect a request. Only the limits that protect memory remain:
- * the maximum size of a response, and a large number of streams.
+ * the maximum size of a response, and a generous maximum number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {

@@ -11,7 +11,7 @@ export interface ProxiedRequest {
   readonly headers: HeaderPairs;
   /** The whole body, or the stream from the client. */
   readonly body: Buffer | Readable;
-  /** The length in bytes; undefined for a chunked body. */
+  /** The length in bytes. Undefined for a chunked body. */
   readonly length: number | undefined;
 }
 
@@ -26,15 +26,16 @@ interface ProxyEvents {
   onError(error: unknown): void;
 }
 
-/** Sends a request on its own connection. The returned function ends both the request and the response. */
+/** Sends a request on its own connection. Returns a function that ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// The events are in a property because the entries of an old WeakMap survive all minor garbage collections.
+// The events are stored in a property rather than a WeakMap, whose entries survive all minor garbage collections once
+// the map is old.
 const EVENTS = Symbol('events');
 
 /**
  * The request that the library receives in place of the client's. It has the gateway's own headers and a harmless URL,
- * so that the library reads none of the client's data. `pathRewrite` sets the path.
+ * so that the library does not read any of the client's data. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -52,19 +53,19 @@ const plugin: Plugin = (server) => {
     eventsOf(request).onRequest(outgoing, request as unknown as LibraryRequest),
   );
   server.on('proxyRes', (incoming, request) => eventsOf(request).onResponse(incoming));
-  // Without a listener, all other errors reject the promise that the proxy returns.
+  // Only this error needs a listener. All others reject the promise that the proxy returns.
   server.on('econnreset', (error, request) => eventsOf(request).onError(error));
 };
 
-/** Creates a proxy for one origin with http-proxy-middleware, which is only used to send requests. */
+/** Creates a proxy for one origin. It uses http-proxy-middleware only to send requests. */
 export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is not sent twice, so it must not use a connection that may already be closing. The
-    // library's types allow only agents.
+    // A request with a body is never sent twice, so it must not use a connection that may already be closing. The
+    // library's types do not allow `false`.
     agent: false as never,
-    // The default plugins send error bodies that contain the host name, and log to the console.
+    // The default plugins log to the console and send error bodies that contain the host name.
     ejectPlugins: true,
     plugins: [plugin],
     selfHandleResponse: true,
@@ -72,7 +73,7 @@ export function createProxy(origin: string): Proxy {
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The library parses paths as URLs to filter them, so it gets a constant path. The real one is sent unchanged.
+    // The library parses paths as URLs to filter them, so it receives a constant path. The real path is sent unchanged.
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
   return (request, events) => {
@@ -85,7 +86,7 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // The library ends the request and the response when this object closes. It writes nothing to the object.
+    // The library ends the request and the response when this object closes, but never writes anything to it.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
@@ -93,7 +94,8 @@ export function createProxy(origin: string): Proxy {
   };
 }
 
-// The library drains and destroys bodies that it no longer needs, but it must not do so with the client's request.
+// The library drains and destroys bodies that it no longer needs. It must not do that to the client's request, so it
+// receives a stream of its own.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();
@@ -104,9 +106,9 @@ function bodyFor(body: Buffer | Readable): Readable {
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 
 /**
- * Returns the headers in the form that the library expects: repeated headers become lists, which Node writes as one
- * line each, and a name retains the case of its first occurrence. `Host` names the upstream. The framing always follows
- * the body, never the headers.
+ * Returns the headers in the form that the library expects: repeated headers become lists, of which Node writes each
+ * value on its own line, and each name keeps the case of its first occurrence. `Host` is the upstream's. The framing
+ * always depends on the body, never on the client's headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
@@ -122,8 +124,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The name must be in lower case, which is the only form in which the library looks for a length. If it finds none on
-  // a DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
+  // The name must be in lower case, because the library recognizes a length only in that form. If it finds none on a
+  // DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

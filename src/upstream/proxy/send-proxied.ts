@@ -12,7 +12,7 @@ import type { ProxiedRequest, Proxy } from './create-proxy.ts';
 
 /** The limits for sending a request with a body. */
 interface ProxiedBounds {
-  /** Stops the exchange; its reason becomes the error of the exchange. */
+  /** Stops the exchange. The reason for the stop becomes the error of the exchange. */
   readonly stop: Stop;
   readonly options: Pick<
     UpstreamOptions,
@@ -20,14 +20,14 @@ interface ProxiedBounds {
   >;
 }
 
-/** The cause to report when the upstream is silent, for each part of the exchange. */
+/** The cause to report if the upstream falls silent, by phase of the exchange. */
 const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
   connecting: 'connection_timeout',
   waiting: 'http_response_timeout',
   body: 'connection_read_timeout',
 };
 
-/** Sends a request with its body once and resolves with the head of the response; rejects with `UpstreamFailure`. */
+/** Sends a request with its body once and resolves with the head of the response. Rejects with an `UpstreamFailure`. */
 export function sendProxied(
   proxy: Proxy,
   request: ProxiedRequest,
@@ -65,7 +65,7 @@ export function sendProxied(
       if (body) body.finish(failure);
       else reject(failure);
     };
-    // The state of the connection after the last byte of the response does not affect the client.
+    // Once the last byte of the response has arrived, connection errors no longer affect the client.
     const onError = (error: unknown) => {
       if (incoming?.complete !== true) fail(error);
     };
@@ -73,10 +73,10 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports most errors one turn of the event loop later, when Node has already ended a body without a
-      // length as if it were complete.
+      // The library reports most errors one turn of the event loop later. By then, Node would already have ended a body
+      // without a length as if it were complete.
       given.once('error', onError);
-      // Without a listener, Node would close the connection, leaving the request to wait until its deadline.
+      // Without a listener, Node would close the connection and leave the request to wait until its deadline.
       given.once('upgrade', (_switched, socket) => {
         socket.destroy();
         fail(new UpstreamFailure('reset', { failureCause: 'http_protocol_error' }));
@@ -89,8 +89,8 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // In an upload, the slow side may be the client. The upstream is considered silent only if it stops reading the
-        // body.
+        // During an upload, the client may be the slow side. The upstream is considered silent only if it stops reading
+        // the body.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
       watch.start(options.connectTimeoutMs);
@@ -113,7 +113,7 @@ export function sendProxied(
       if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
-      // While reading is paused, any delay is caused by the client.
+      // While reading is paused, the client is responsible for any delay.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
       const received = new StreamedBody({ pause: () => given.pause(), resume: () => given.resume(), abort: finish });
       body = received;

@@ -6,7 +6,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 /** The unread body of a client's request. */
 export interface Upload {
   readonly stream: Readable;
-  /** The length in bytes; undefined for a chunked body. */
+  /** The length in bytes. Undefined for a chunked body. */
   readonly length: number | undefined;
 }
 
@@ -32,8 +32,8 @@ export function isShort({ length }: Upload): boolean {
 }
 
 /**
- * Reads a short body completely; rejects with `UpstreamFailure` of kind `aborted` if the client disconnects or pauses
- * longer than `silenceMs`.
+ * Reads a short body completely. Rejects with an `UpstreamFailure` of kind `aborted` if the client disconnects or
+ * pauses for longer than `silenceMs`.
  */
 export async function readShort({ stream }: Upload, silenceMs: number): Promise<Buffer> {
   const read = await readBody(stream, { bytes: SHORT_BYTES, silenceMs });
