@@ -9,7 +9,7 @@ import { createAcceptsGzip } from '../cache/representation.ts';
 import { type AdminGuardOptions, createAdminGuard, createSignOut } from './admin-guard.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 
-/** The readiness of the gateway. If the gateway is not ready, the reasons are included. */
+/** Whether the gateway is ready and, if it is not, why. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -32,7 +32,7 @@ export interface AdminAppServices {
 const compress = promisify(gzip);
 
 /**
- * Creates the Express app of the admin side, which serves health checks, metrics, purges and the console (rules, 12).
+ * Creates the Express app of the admin side, which provides health checks, metrics, purges and the console (rules, 12).
  */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
@@ -83,8 +83,8 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs operators' requests. Changes and refusals are always logged, but page views and metric scrapes only at level
- * `debug`. The serializers return nothing, because the library would otherwise log the token and the query.
+ * Logs operators' requests. Changes and refusals are always logged, but page views and metric scrapes only at the
+ * `debug` level. The serializers return nothing, because the library would otherwise log the token and the query.
  */
 function logRequests(logger: Logger): RequestHandler {
   return pinoHttp({

@@ -8,39 +8,39 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
-/** Options for access control on the admin side. They do not apply to health checks and metrics. */
+/** Options for access control on the admin side, which does not cover health checks and metrics. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
   readonly token: string | undefined;
-  /** The clock that is used to limit failed attempts. Defaults to the system clock. */
+  /** The clock for limiting failed attempts. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
 /**
  * The limit on wrong tokens from one address. Once it is reached, even a client with the correct token must wait,
- * unless that address used the token recently.
+ * unless its address used the token recently.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after it sent the correct token. During this time, wrong tokens from other clients
- * behind the same proxy cannot lock out the operator.
+ * How long an address is remembered after it has sent the correct token. During this time, wrong tokens from other
+ * clients behind the same proxy cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Two challenges are sent, because some browsers ask for a password only for `Basic`. The operator can enter any user
- * name, with the token as the password.
+ * Two challenges are sent, because some browsers ask for a password only if `Basic` is offered. The operator can enter
+ * any user name, with the token as the password.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
  * Controls operators' access (rules, 12). A token is required if one is configured or if the admin side does not listen
- * on loopback. Without a token, the Host header must contain a loopback name, so that another site's page cannot gain
- * access through the operator's browser (DNS rebinding, CSRF).
+ * only on a loopback address. Without a token, the Host header must contain a loopback name, so that another site's
+ * page cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
@@ -84,9 +84,9 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
 }
 
 /**
- * Makes a browser forget the admin token. Browsers remember a name and a password until they close, and replace them
- * only after a challenge and a successful request with another name. The console sends this name, so the token in the
- * request is refused once and the invalid credential is accepted, which gives access to nothing.
+ * Makes a browser forget the admin token. A browser remembers a name and password until it is closed, and replaces them
+ * only if it is challenged and a request with another name then succeeds. The console sends such a name: the token in
+ * the request is refused once, and the name is then accepted but gives access to nothing.
  */
 export function createSignOut(token: string | undefined): RequestHandler {
   return (req, res, next) => {
@@ -108,8 +108,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Compares two texts by their digests, so that the duration reveals neither their lengths nor the position of the first
- * difference.
+ * Compares two strings by their digests, so that the duration reveals neither their lengths nor where they first
+ * differ.
  */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
@@ -123,7 +123,7 @@ function digestOf(text: string): Buffer {
 interface AdminAttempt {
   /** Undefined if the request has no credential. Empty if the credential is malformed. */
   readonly token: string | undefined;
-  /** The address of the client. For IPv6, this is the client's network. */
+  /** The client's address or, for IPv6, its network. */
   readonly from: string;
 }
 
@@ -134,8 +134,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Returns a request's token and address. The token is sent either as `Bearer TOKEN` or, as browsers do, as the password
- * of `Basic` with any name.
+ * Returns the token and address of a request. The token is sent either as `Bearer TOKEN` or, by browsers, as the
+ * password of a `Basic` credential with any name.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;

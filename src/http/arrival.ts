@@ -12,7 +12,7 @@ import { traceContext } from '../telemetry/trace-context.ts';
 /** Options for reading requests: the limits on targets, and the gateway's public address. */
 export interface ArrivalOptions {
   readonly maxTargetBytes: number;
-  /** The prefix in front of `/services/v2/…` in the targets of clients, such as `/qa`, or an empty string. */
+  /** The prefix that precedes `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is none. */
   readonly publicBasePath: string;
   /**
    * The configured scheme and host of the public side. If undefined, the gateway uses the scheme and host that each
@@ -25,14 +25,14 @@ export interface ArrivalOptions {
 }
 
 /**
- * Returns the request id for logs and responses: the id that the client sent if it is safe to log, and otherwise a new
+ * Returns the request id for logs and responses. This is the client's own id if it is safe to log, and otherwise a new
  * one.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
 
-/** Creates the function that turns Node's requests into arrivals. */
+/** Creates the function that converts Node's requests into arrivals. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
   const setup: ArrivalSetup = { ...options, isTrusted: proxyAddress.compile([...options.trustedProxies]) };
   return (req) => new HttpArrival(req, setup);
@@ -61,14 +61,14 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read immediately, because a closed socket no longer has one and work may continue after
-   * the client has disconnected.
+   * The client's address. It is read immediately, because it is no longer available once the socket is closed, and work
+   * may continue after the client has disconnected.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
   constructor(request: IncomingMessage, setup: ArrivalSetup) {
-    // Node has already built this object, to look for `Expect`.
+    // Node has already built this object in order to look for `Expect`.
     const { headers } = request;
     const { traceparent, tracestate } = traceContext(headers);
     this.method = request.method ?? '';

@@ -16,8 +16,9 @@ const CR = 13;
 const LF = 10;
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time, and stops reading after a
- * refused message or the connection's last one. A refusal is written after the responses to earlier requests.
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time. After a refused message, or
+ * after the last message that the connection allows, it stops reading. A refusal is written after the responses to
+ * earlier requests.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,12 +27,12 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message to which the next byte belongs: a request line, the rest of a head, or a body. */
+  /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
   #part: 'line' | 'head' | 'body' = 'line';
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** How much of the next blank line (CR LF CR LF) has been received, in bytes. At 4, it is complete. */
+  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, it is complete. */
   #blankLine = 0;
   /** The number of body bytes still to come. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
@@ -51,12 +52,12 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // Only bytes that were put back emit `data`. Those that are read into the shared buffer do not.
+    // Only bytes that were put back emit `data`, not those that are read into the shared buffer.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
 
-  /** Receives a request after the parser has read its head. */
+  /** Receives a request whose head the parser has read. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const earlier = this.#latest?.response;
     this.#previous = earlier?.writableFinished === false ? earlier : undefined;
@@ -71,7 +72,7 @@ export class Connection {
   failed(cause: ParserError): void {
     const fault = parserFault(cause);
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
-    // The parser reports this code if bytes follow a message with Connection: close.
+    // The parser reports this code if more bytes follow a message with `Connection: close`.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
     else this.#refuse(fault);
   }
@@ -99,7 +100,7 @@ export class Connection {
   #take(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.#refused) {
-      // Node pauses a connection if its client does not read the responses.
+      // Node pauses a connection while its client is not reading the responses.
       if (this.#socket.isPaused()) {
         this.#socket.unshift(Buffer.from(chunk.subarray(at)));
         return;
@@ -162,7 +163,8 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line but may also contain some, so the parser decides where the body ends.
+    // A chunked body ends with a blank line, but the body itself may contain others, so the parser decides where the
+    // body ends.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -173,7 +175,7 @@ export class Connection {
     return end;
   }
 
-  /** Returns whether the latest message is complete, in which case a request line comes next. */
+  /** Returns whether the latest message is complete, so that the next byte starts a request line. */
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
@@ -215,12 +217,12 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. One is enough, because each chunk is parsed before the next is read and
- * the parser copies the bytes of bodies.
+ * The buffer into which all connections read. A single one is enough, because each chunk is parsed before the next is
+ * read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The internal properties that `net.Socket` sets for its option `onread`. */
+/** The internal properties that `net.Socket` sets for its `onread` option. */
 interface BufferedSocket extends Record<symbol, unknown> {
   readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
 }
@@ -253,7 +255,7 @@ export function attachConnections(
     bySocket.get(request.socket)?.begin(request, response);
   };
   server.on('request', received);
-  // For expectations other than 100-continue, Node would send an empty 417 response.
+  // For any expectation other than 100-continue, Node would send an empty 417 response.
   server.on('checkExpectation', received);
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, app, options);

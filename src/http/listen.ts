@@ -12,7 +12,7 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly headersTimeoutSeconds: number;
 }
 
-/** A server with its open connections, not listening yet. */
+/** A server and its open connections, before it starts listening. */
 export interface ListenerServer {
   readonly server: Server;
   readonly connections: ReadonlySet<Connection>;
@@ -20,9 +20,9 @@ export interface ListenerServer {
 
 /** The time limits for closing a listener, in milliseconds. */
 interface Grace {
-  /** The time allowed for requests in flight. After that, the remaining connections are destroyed. */
+  /** How long requests in flight may take. After that, the remaining connections are destroyed. */
   readonly finishMs: number;
-  /** The time for which an idle connection stays open, because a request may already be on its way. */
+  /** How long idle connections stay open, in case a request is already on its way. */
   readonly idleMs?: number;
 }
 
@@ -40,7 +40,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server for an application, without listening yet. */
+/** Creates the server for an application. It does not listen yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const server = createServer({
     keepAlive: true,
@@ -52,11 +52,10 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     maxHeaderSize: options.maxHeaderBytes,
     // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
     insecureHTTPParser: false,
-    // The gateway itself refuses requests without a Host header, because Node would send an empty 400 response that is
-    // not counted.
+    // The gateway itself refuses requests without a Host header. Node would send an empty 400 response that the gateway
+    // could not count.
     requireHostHeader: false,
-    // With this option, the stream of a request without a body has already ended, so nothing needs to read it to the
-    // end.
+    // With this option, the stream of a request without a body has already ended, so nothing needs to consume it.
     optimizeEmptyRequests: true,
   });
   return { server, connections: attachConnections(server, app, options) };
@@ -80,7 +79,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** The default of `idleMs`. A request takes less time than this to arrive. */
+/** The default of `idleMs`, which is longer than a request takes to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -90,7 +89,7 @@ async function closeServer(
 ): Promise<void> {
   for (const connection of connections) connection.closeSoon();
   await acceptPending(server, connections, finishMs);
-  // The `close` method of an HTTP server would immediately destroy idle connections, even if a request is on its way.
+  // The HTTP server's own `close` method would destroy idle connections immediately, even if a request is on its way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
   const idleSince = new Map<Connection, number>();
@@ -106,13 +105,16 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // This stops the timer that checks for slow requests.
+  // Stops the timer that checks for slow requests.
   server.close();
 }
 
 const ACCEPT_MS = 2000;
 
-/** Accepts the connections that the operating system has already established. Closing the listener would reset them. */
+/**
+ * Accepts connections that the operating system has already established. Otherwise, closing the listener would reset
+ * them.
+ */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
   // The time is limited, because a load balancer may keep opening connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
@@ -124,7 +126,7 @@ async function acceptPending(server: Server, connections: ReadonlySet<Connection
   server.on('connection', onConnection);
   while (accepted && performance.now() < end) {
     accepted = false;
-    // The event loop accepts connections between two turns.
+    // The event loop accepts pending connections between two turns.
     await turn();
     await turn();
   }

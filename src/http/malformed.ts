@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 
 /*
- * This module refuses messages that another server could interpret differently. It does so on both sides of the
- * gateway, before the application receives the message. Node's parser already refuses most of these messages.
+ * This module refuses messages that another server could interpret differently. It does so on the public and the
+ * admin side, before the application receives the message. Node's parser already refuses most of these messages.
  */
 
 const SPACE = 0x20;
@@ -12,17 +12,18 @@ const CONNECT = Buffer.from('CONNECT ');
 const VERSION = Buffer.from('HTTP/1.');
 const OTHER_VERSION = /^\S+ \S+ HTTP\/\d+(?:\.\d+)?\r$/;
 
-/** The bytes that a token may contain (RFC 9110, 5.6.2). The value at the index of each such byte is 1. */
+/** Contains 1 for each byte that is allowed in a token (RFC 9110, 5.6.2). */
 const TOKEN = new Uint8Array(256);
 for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the reason to refuse a request line, or undefined if the line is valid. It starts at the index `from` of
- * `bytes`, and its LF is at the index `to`. The bytes are read directly so that no string is created for each line.
+ * Returns the reason to refuse a request line, or undefined if the line is valid. In `bytes`, the line starts at the
+ * index `from` and its LF is at the index `to`. The bytes are examined directly so that no string has to be created for
+ * each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
-  // The gateway is not a forward proxy, but Node would end the connection without a response.
+  // The gateway is not a forward proxy. Without this refusal, Node would end the connection without a response.
   if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
   if (isRequestLine(bytes, from, to)) return undefined;
   return malformed(
@@ -54,7 +55,7 @@ function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
   );
 }
 
-// Some servers also treat tab, LF, vertical tab, form feed, CR and the no-break space as separators.
+// Some servers also accept a tab, LF, vertical tab, form feed, CR or no-break space as a separator.
 const isSpace = (byte: number) => byte === SPACE || (byte >= 9 && byte <= 13) || byte === NO_BREAK_SPACE;
 
 function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
@@ -65,8 +66,8 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2), or is empty if the
-// target has none.
+// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). It is empty if the
+// target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Returns the reason to refuse a request head that Node's parser has accepted, or undefined if the head is valid. */
@@ -74,7 +75,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // Comparing the usual spelling and the length is much faster than converting the name to lower case.
+    // Comparing the length and the usual spelling is much faster than converting the name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
       // Node uses the first Host header, but another server may use the last one.
@@ -84,10 +85,10 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;
-      // Portico would check only the first credential, but the upstream could use another one.
+      // Portico would check only the first credential, while the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      // HTTP/1.0 has no transfer codings, so the end of the message is unclear (RFC 9112, 6.1).
+      // HTTP/1.0 has no transfer codings, so it is unclear where such a message ends (RFC 9112, 6.1).
       if (httpVersion === '1.0') return malformed('An HTTP/1.0 request must not have a Transfer-Encoding header.');
       if (rawHeaders[at + 1]?.toLowerCase() !== 'chunked') return unknownCoding();
     }
@@ -98,7 +99,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 
 /**
  * Refuses a target that names a different host than the Host header. The host in an absolute target takes precedence
- * (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may go by the Host header.
+ * (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may use the Host header instead.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];

@@ -31,7 +31,7 @@ interface Handled {
 
 /**
  * Creates the function that handles every request on the public side: it reads the head, writes the reply and records
- * the trace. It is called by the gateway's own listener, or by an Express app that mounts `createPortico`.
+ * the trace. It is called either by the gateway's own listener or by an Express app that uses `createPortico`.
  */
 export function createPublicHandler(services: PublicServices): RequestListener {
   const readArrival = createArrivalReader(services.arrival);
@@ -39,7 +39,7 @@ export function createPublicHandler(services: PublicServices): RequestListener {
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
-    // A reply from the cache is written and recorded at once, so no listener is needed for its end.
+    // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
     const pending = handle(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
@@ -84,7 +84,8 @@ function respond(
 /** The services for recording traces. */
 interface RecordTraceServices {
   /**
-   * Passes a trace to all observers. It must never throw, because nothing would catch the error when a response closes.
+   * Passes a trace to all observers. It must never throw, because nothing would catch an error that is thrown when a
+   * response closes.
    */
   readonly record: (trace: Trace) => void;
   readonly clock: Clock;
@@ -115,7 +116,8 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection broke early, the client did not receive a complete response, whatever the status says.
+  // If the connection broke early, the client did not receive a complete response, whatever the response's own status
+  // is.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);
@@ -153,18 +155,18 @@ export function clientGone(response: ServerResponse): Cancellation {
 }
 
 /**
- * An observer that receives the trace of every finished request, such as the metrics, the ledger, the ladder or the
- * shadow contract.
+ * Receives the trace of every finished request. Examples are the metrics, the ledger, the ladder and the shadow
+ * contract.
  */
 export interface TraceObserver {
-  /** The observer's name, which is logged if the observer fails. */
+  /** The observer's name, for the log if the observer fails. */
   readonly name: string;
   readonly record: (trace: Trace) => void;
 }
 
 /**
- * Returns a function that passes a trace to each observer in turn. If an observer throws an error, the error is
- * reported and the other observers still run.
+ * Returns a function that passes a trace to each observer in turn. If an observer throws, its error is reported and the
+ * remaining observers still run.
  */
 export function createTraceRecorder(
   observers: readonly TraceObserver[],

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { toErrorBody } from '../errors/error-body.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 
-/** How long a refused client can read the response before the connection is destroyed, in milliseconds. */
+/** How long a refused client has to read the response before the connection is destroyed, in milliseconds. */
 const LAST_READ_MS = 1000;
 
 /**
  * Writes the response to a request that is refused before it reaches the application, and closes the connection. If the
- * parser has already emitted the request, `own` contains it and its response.
+ * parser has already emitted the request, `own` contains the request and its response.
  */
 export function writeRefusal(
   socket: Socket,
@@ -16,11 +16,11 @@ export function writeRefusal(
   id: string,
   own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
 ): void {
-  // The connection was already closed after the previous response.
+  // The previous response has already closed the connection.
   if (!socket.writable) return;
   if (own?.response.headersSent) {
     const { response } = own;
-    // The response has already started, so the client would read anything that is written now as part of it.
+    // The response has already started, so the client would treat anything written now as part of it.
     if (!response.writableEnded) socket.destroy();
     else if (response.writableFinished) endAfter(socket, '');
     else response.once('finish', () => endAfter(socket, ''));
@@ -32,8 +32,8 @@ export function writeRefusal(
 }
 
 /**
- * Writes the last bytes and gives the client time to read them. Without this delay, unread incoming bytes could reset
- * the connection first.
+ * Writes the last bytes and gives the client time to read them. Without this delay, unread incoming bytes could cause
+ * the connection to be reset first.
  */
 function endAfter(socket: Socket, text: string): void {
   socket.end(text);

@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 
-// This text is shown only if a token is configured. Without a configured token, the browser does not ask for a
-// password.
+// Shown only if a token is configured, because otherwise the browser does not ask for a password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Reload this page to enter them.</p>';
@@ -23,7 +22,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. It prevents browsers from loading anything on their
- * behalf and from showing them in a frame.
+ * The `Content-Security-Policy` of responses that are not pages. It does not allow browsers to load anything for them
+ * or to show them in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

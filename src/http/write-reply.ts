@@ -37,14 +37,14 @@ interface ReplyTo {
   readonly acceptEncoding: string | undefined;
 }
 
-/** A response that the gateway does not store must not be stored by any other cache. */
+/** A response that the gateway does not store must not be stored by any other cache either. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes sent, or a promise for it if a streamed body is not complete yet. A
- * streamed body that cannot be written completely is destroyed.
+ * Writes a reply. Returns the number of body bytes sent, or a promise for it if a streamed body is not complete yet. If
+ * a streamed body cannot be written completely, it is destroyed.
  */
 export function writeReply(
   res: ServerResponse,
@@ -76,9 +76,9 @@ export function writeReply(
 }
 
 /**
- * Returns whether a browser might interpret a response as a page because it is not JSON. The `nosniff` header prevents
- * this. It is sent in every mode, because the response may contain text from the upstream's users. This cannot break
- * any page, because none loads a documented operation's response as a script or a style sheet.
+ * Returns whether a browser might interpret a response as a page because it is not declared as JSON. If so, it is sent
+ * with the `nosniff` header, in every mode, because it may contain text from the upstream's users. This cannot break
+ * any page, because no page loads a documented operation's response as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
@@ -105,8 +105,8 @@ interface ReplyContext {
 }
 
 /**
- * Sends a reply with the headers that depend on how it is sent. If the entity tag matches, a 304 is sent. The response
- * to a HEAD request has no body.
+ * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, the response is a 304.
+ * The response to a HEAD request has no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
@@ -126,12 +126,12 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // The body is empty, but the upstream connection is released only after the body has been read.
+    // The response to HEAD has no body, but the upstream connection is released only after the body has been read.
     reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
   }
-  // The length of the body may be unknown in the response to a HEAD request.
+  // For a HEAD request, the length of the body may be unknown.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
@@ -143,8 +143,8 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
 }
 
 /**
- * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page's
- * other form, which is equally current, the tag of that form is returned.
+ * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page
+ * in the other form, which is equally current, that form's tag is returned.
  */
 function etagFor(
   plain: string,
@@ -157,7 +157,7 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/** Adds headers to a flat list. It avoids destructuring each pair, which would be slower. */
+/** Adds headers to a flat list. Destructuring each pair would be slower. */
 function addHeaders(flat: string[], headers: HeaderPairs): void {
   for (let at = 0; at < headers.length; at += 1) {
     const header = headers[at];
@@ -165,7 +165,7 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-/** Removes the content headers, because a 304 response has no body for them to describe (RFC 9110 §15.4.5). */
+/** Removes the content headers, because a 304 response has no body that they could describe (RFC 9110 §15.4.5). */
 function withoutContentHeaders(flat: readonly string[]): string[] {
   const remaining: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {
@@ -176,8 +176,8 @@ function withoutContentHeaders(flat: readonly string[]): string[] {
 }
 
 /**
- * Adds the headers that every response has: the request id, `Via` and the contract status. `headers` is a list in which
- * names and values alternate.
+ * Adds the headers that all responses have: the request id, `Via` and the contract status. `headers` is a list of
+ * alternating names and values.
  */
 export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHeaderOptions): void {
   const hasId = hasHeader(headers, 'x-request-id');
@@ -190,7 +190,7 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
     try {
       headers.push('Contract-Status', contractStatus(trace, options));
     } catch (error) {
-      // The response is sent even if its contract status cannot be determined.
+      // If the contract status cannot be determined, the response is sent without it.
       trace.cause ??= error;
     }
   }
@@ -233,7 +233,7 @@ function worstOf(violations: readonly Violation[]): Violation | undefined {
   return worst;
 }
 
-// Returns a text as a token of a structured field. A token starts with a letter. Digits and hyphens are allowed only
+// Formats a string as a token of a structured field. A token starts with a letter. Digits and hyphens are allowed only
 // after the first character.
 function token(reason: string | undefined): string {
   const text = (reason ?? '').replaceAll(/[^\w-]+/g, '-').slice(0, 40);

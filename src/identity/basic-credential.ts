@@ -5,12 +5,13 @@ import type { Credential } from './verifier.ts';
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 decodes to U+FFFD, so two names could become equal.
+// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 is decoded to U+FFFD, which could make two different
+// names equal.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**
- * Parses the credential in an `Authorization` header. Returns undefined for other schemes, overlong values, empty or
- * overlong names, control characters, and text that is not valid UTF-8.
+ * Parses the credential in an `Authorization` header. Returns undefined for other schemes, values that are too long,
+ * names that are empty or too long, control characters, and text that is not valid UTF-8.
  */
 export function readBasicCredential(header: string): Credential | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;

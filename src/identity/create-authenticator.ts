@@ -11,20 +11,20 @@ import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } 
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** The hash for audiences. Set only if several processes must agree on them. */
+  /** The hash for audiences. Set only if several processes must use the same audiences. */
   readonly hash?: KeyedHash;
   /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** An admitted principal, and the reason why the principal is not verified, if applicable. */
+/** An admitted principal and, if it is not verified, the reason. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
 }
 
 /**
- * Creates an authenticator from a credential parser, a verifier and its cache. It refuses every caller that it cannot
+ * Creates an authenticator from a verifier and a cache of its results. It refuses every caller whom it cannot
  * positively approve.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
@@ -56,7 +56,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
-      // This request does not wait for the verification, but later requests use its result.
+      // This request does not wait for the verification, but later requests can use the result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -80,7 +80,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       const { authorizationHeader: header, level, now } = input;
       const principals = createPrincipals(hash, header, input.otherCredential);
       if (header === undefined) return withoutCredential(input, principals);
-      // A recently verified credential in canonical form is not parsed again.
+      // A recently verified credential in canonical form does not need to be parsed again.
       const name = level === 'off' ? undefined : check.nameFor(header, now, input.connection);
       if (name !== undefined && level !== 'off')
         return { principal: principals.verified(name, header), trace: passed[level].verified };
@@ -127,7 +127,7 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }
 
-/** Creates the possible principals of one request, each with the audience of its stored responses. */
+/** Creates the principals that a request can have, each with the audience of its stored responses. */
 interface Principals {
   verified(name: string, authorization: string): Principal;
   unverified(name: string | undefined): Principal;

@@ -15,7 +15,10 @@ interface FileAccount {
 /** The retry delay, in seconds, that is suggested to clients when too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
-/** Creates a verifier for the argon2id hashes of the accounts. Throws `StartFault` for unreadable hashes. */
+/**
+ * Creates a verifier that compares passwords with the accounts' argon2id hashes. Throws `StartFault` if a hash cannot
+ * be parsed.
+ */
 export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
   const hashes = readHashes(accounts, source);
   const decoy = createDecoy(hashes);
@@ -24,7 +27,7 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // Checking an unknown name takes as long as checking a wrong password, because the response time would otherwise
+      // Checking an unknown name must take as long as checking a wrong password. Otherwise, the response time would
       // reveal which names exist. The decoy never matches.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };

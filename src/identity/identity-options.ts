@@ -1,12 +1,12 @@
-/** The options under the configuration key `authentication:`, with all defaults filled in. */
+/** The options under the configuration key `authentication:`, including all defaults. */
 export interface IdentityOptions {
-  /** `file` checks credentials against the hashes in the roles file. `upstream` sends a probe to the upstream. */
+  /** `file` compares credentials with the hashes in the roles file. `upstream` sends a probe to the upstream. */
   readonly verifier: 'file' | 'upstream';
   /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the challenge. */
   readonly realm: string;
-  /** The time in seconds for which a verified credential is not verified again. */
+  /** How long a verified credential is accepted before it is verified again, in seconds. */
   readonly cacheSeconds: number;
   /** The maximum number of cached verified credentials. */
   readonly cacheEntries: number;
@@ -20,17 +20,17 @@ export interface IdentityOptions {
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** The interval in seconds at which the probe is tried with a wrong credential. */
+  /** How often the probe is tried with a wrong credential, in seconds. */
   readonly calibrationSeconds: number;
 }
 
-/** The maximum number of running tasks, and of waiting tasks. */
+/** How many tasks may run and how many may wait. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
 }
 
-/** The probe of the upstream verifier. */
+/** Options for the probe that the upstream verifier sends. */
 export interface ProbeOptions extends WorkBounds {
   readonly path: string;
   /** The only statuses that prove that a credential is valid. */

@@ -1,10 +1,10 @@
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
-/** Counts failed attempts per pair of network and name. */
+/** Counts failed attempts per combination of network and name. */
 interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
-   * to wait if the pair has failed too often, or its network has failed with too many names.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has
+   * failed too often, or its network has failed with too many names, returns how long to wait.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
   /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
@@ -13,13 +13,13 @@ interface FailureLimiter {
 
 /**
  * The table is divided into this many shares. One network can fill at most one share, so a client that invents names
- * never displaces other networks.
+ * cannot displace other networks.
  */
 const SHARES = 32;
-/** The minimum number of names that each network can use, however small the table is. */
+/** The minimum number of names for which each network has room, however small the table is. */
 const MIN_NAMES = 16;
 
-/** The times of recent attempts for each name, with the most recently tried name last. */
+/** The times of recent attempts for each name. The most recently tried name is last. */
 type Names = Map<string, readonly number[]>;
 
 /**
@@ -31,7 +31,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   const { limit, maxPairs } = options;
   const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
   const windowMs = options.windowSeconds * 1000;
-  /** The networks in order of use, with the most recently used one last. */
+  /** The networks in order of use. The most recently used one is last. */
   const networks = new Map<string, Names>();
   let pairs = 0;
 
@@ -50,7 +50,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt also marks the network as used, so one that continues to guess is not removed.
+      // A refused attempt also counts as use, so a network that continues to guess is not removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
@@ -98,15 +98,15 @@ interface Waiting {
 
 /**
  * Creates a gate that runs up to `concurrency` tasks and queues up to `queue` more. Networks share the capacity fairly:
- * they take turns, and a single network can never run tasks in all the slots. If the queue is full, the network with
- * the most waiting tasks loses one to a network that has fewer. A network that floods the gate is therefore slowed down
- * without affecting the others.
+ * they take turns, and a single network can never occupy all the slots. If the queue is full, the network with the most
+ * waiting tasks loses one to a network that has fewer. A network that floods the gate is therefore slowed down without
+ * affecting the others.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;
   const share = Math.max(1, concurrency - 1);
   const urgentTasks: (() => void)[] = [];
-  /** The networks with waiting tasks, in the order of their turns. */
+  /** The networks with waiting tasks, in the order in which they take turns. */
   const waiting = new Map<string, Waiting[]>();
   const runningOf = new Map<string, number>();
   let waitingCount = 0;
@@ -132,14 +132,14 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Gives a free slot directly to the next task, so that a new task cannot overtake it. */
+  /** Passes a free slot directly to the next task, so that a new task cannot overtake it. */
   function startNext(): void {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();
     if (urgent !== undefined) return urgent();
     for (const [network, tasks] of waiting) {
       if (!mayRun(network)) continue;
-      // The network goes behind all other waiting networks.
+      // The network moves behind all other waiting networks.
       waiting.delete(network);
       const next = tasks.shift();
       waitingCount -= 1;

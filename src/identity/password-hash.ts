@@ -3,13 +3,15 @@ import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** The costs of an argon2id hash. `memory` is in KiB. */
+/** The cost parameters of an argon2id hash. `memory` is in KiB. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
-/** The minimum costs that OWASP's Password Storage Cheat Sheet recommends. */
+/** The minimum cost parameters that OWASP's Password Storage Cheat Sheet recommends. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Hashes a password with a new salt into PHC format. Throws `RangeError` if the password is empty. */
+/**
+ * Hashes a password with a new salt and returns the hash in PHC format. Throws `RangeError` if the password is empty.
+ */
 export async function hashPassword(password: string, costs: HashCosts = STANDARD_COSTS): Promise<string> {
   if (password === '') throw new RangeError('the password must not be empty');
   const salt = randomBytes(16);
@@ -35,7 +37,10 @@ export interface PhcHash {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-/** Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for other text or costs over 1 GiB or 20 passes. */
+/**
+ * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for any other text, and for costs above 1 GiB or 20
+ * passes.
+ */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
   const hash = {
@@ -56,7 +61,7 @@ export function parsePhcHash(text: string): PhcHash | undefined {
   return bounded && hash.salt.length >= 8 && hash.tag.length >= 16 ? hash : undefined;
 }
 
-/** Formats a hash in the PHC format of the roles file. */
+/** Formats a hash in PHC format, as it appears in the roles file. */
 export function formatPhcHash(hash: PhcHash): string {
   const costs = `m=${hash.memory},t=${hash.passes},p=${hash.parallelism}`;
   return `$argon2id$v=19$${costs}$${base64(hash.salt)}$${base64(hash.tag)}`;

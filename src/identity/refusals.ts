@@ -2,7 +2,7 @@ import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
-/** Authentication errors with their headers. They never contain any part of the credential. */
+/** Creates authentication errors with their headers. They never contain any part of the credential. */
 interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
@@ -38,8 +38,8 @@ export function createRefusals(realm: string): Refusals {
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the error for a caller whose credential could not be verified, based on the reason in the trace. For every
- * other reason, returns undefined. A credential that may be valid must not be refused as invalid (rules, 2).
+ * Returns the error for a caller whose credential could not be verified, based on the reason in the trace. Returns
+ * undefined for any other reason. A credential that may be valid must not be refused as invalid (rules, 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

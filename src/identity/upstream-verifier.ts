@@ -7,8 +7,8 @@ import type { Calibration, Verification, Verifier } from './verifier.ts';
 import { createWorkGate } from './limits.ts';
 
 /**
- * Sends the probe with an `Authorization` value and returns the response status. Throws `UpstreamFailure` if there is
- * no response.
+ * Sends the probe with an `Authorization` value and returns the status of the response. Throws an `UpstreamFailure` if
+ * there is no response.
  */
 type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
@@ -24,8 +24,8 @@ interface UpstreamVerifierParts {
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that sends probes to the upstream. It trusts no result until the upstream has refused a wrong
- * credential (rules, 2).
+ * Creates a verifier that sends probes to the upstream. It does not trust any result until the upstream has refused a
+ * wrong credential (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
@@ -36,7 +36,7 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
     try {
       const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
-      // An upstream that fails or sheds load provides no information about the credential.
+      // A response from an upstream that fails or sheds load does not show whether the credential is valid.
       if (status >= 500) return unavailable(new ProbeFailure(status));
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
@@ -66,15 +66,15 @@ function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable
   return { kind: 'unavailable', retryAfterSeconds: retryAfterSeconds ?? RETRY_SECONDS, unusable: false, cause };
 }
 
-/** A calibration that is repeated when it is due. */
+/** A calibration that is repeated at regular intervals. */
 interface RenewedCalibration {
-  /** Returns the current state. Recalibrates first if calibration is due or still pending. */
+  /** Returns the current state. Recalibrates first if that is due or if the state is still pending. */
   current(): Promise<Calibration>;
   /** Recalibrates immediately. Concurrent callers share one attempt. */
   calibrate(): Promise<Calibration>;
 }
 
-/** The parts of a repeated calibration. */
+/** The parts of a renewed calibration. */
 interface RenewedCalibrationParts {
   readonly sendProbe: (authorization: string) => Promise<Verification>;
   readonly probePath: string;
@@ -82,7 +82,7 @@ interface RenewedCalibrationParts {
   readonly clock: Clock;
 }
 
-/** Creates a calibration that sends random wrong credentials. A probe that accepts them is useless (rules, 2). */
+/** Creates a calibration that sends random wrong credentials. A probe that accepts them proves nothing (rules, 2). */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
@@ -90,7 +90,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
-    // The name is also random, because failed attempts could otherwise lock a real account.
+    // The name is random too. With a real name, the failed attempts could lock the account.
     const verification = await sendProbe(toAuthorization(randomText(), randomText()));
     const decided = verification.kind === 'valid' || verification.kind === 'invalid';
     if (decided) {
@@ -99,7 +99,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
     } else if (state.kind === 'pending') {
       state = { kind: 'pending', cause: verification.kind === 'unavailable' ? verification.cause : verification.kind };
     }
-    // Without a response, the previous state remains valid and a new calibration remains due.
+    // If there was no response, the previous state remains valid and a new calibration is still due.
     return state;
   }
 

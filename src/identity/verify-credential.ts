@@ -6,18 +6,18 @@ import { createFailureLimiter } from './limits.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
-/** The result of a credential check. `limited` means that too many attempts have failed. */
+/** The result of a credential check. `limited` means that there have been too many failed attempts. */
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * Verifies credentials and caches the results. The first use of a fresh credential on a connection costs one keyed
- * hash, and later uses cost none. All other credentials are sent to the verifier. Concurrent requests with the same
+ * Verifies credentials and caches the results. A fresh credential costs one keyed hash when it is first used on a
+ * connection, and nothing after that. All other credentials are sent to the verifier. Concurrent requests with the same
  * credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
-  /** Returns whether the credential is fresh and does not need to be verified. */
+  /** Returns whether the credential is fresh, so that it does not need to be verified. */
   fresh(credential: Credential, now: number): boolean;
-  /** Returns the name in a canonical `Authorization` value if the credential is fresh, otherwise undefined. */
+  /** Returns the name in a canonical `Authorization` value if the credential is fresh. Otherwise, returns undefined. */
   nameFor(authorization: string, now: number, connection?: object): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
@@ -32,7 +32,10 @@ interface CredentialCheckParts {
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
-/** Adds a cache and a limit for failed attempts to a verifier. Concurrent requests share one verification. */
+/**
+ * Wraps a verifier with a cache and a limit on failed attempts. Concurrent requests with the same credential share one
+ * verification.
+ */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
   const { options, verifier, hash } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
@@ -40,8 +43,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
-  // Hashing would account for a tenth of the time of a cache hit, so the latest credential on each open connection is
-  // remembered. In UTF-16, different texts have different bytes.
+  // Hashing would take a tenth of the time of a cache hit, so the latest credential on each open connection is
+  // remembered. In UTF-16, different strings always have different bytes.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
     const latest = latestByConnection.get(connection);
@@ -58,7 +61,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // Guessing passwords for a name must not lock out a caller with a valid credential for the same name.
+    // Someone who guesses passwords for a name must not be able to lock out a caller with a valid credential for that
+    // name.
     const name = hash('name', credential.name);
     const limited = known ? undefined : limiter.begin(network, name, now);
     if (limited) return { kind: 'limited', ...limited };
@@ -94,24 +98,24 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   };
 }
 
-/** The latest credential of a connection. */
+/** The latest credential on a connection. */
 interface LatestCredential {
   readonly bytes: Buffer;
-  /** Receives the bytes of the next credential, so that no buffer has to be created for the comparison. */
+  /** Receives the bytes of the next credential, so that the comparison does not need a new buffer. */
   readonly given: Buffer;
   readonly key: string;
 }
 
 /**
- * The cached state of a credential. `fresh` means that it needs no verification, `known` that it was valid before, and
- * `unknown` that it is not cached.
+ * The cached state of a credential. `fresh` means that it does not need to be verified, `known` means that it was valid
+ * before, and `unknown` means that it is not cached.
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Stores the names in verified credentials and when they expire, by keyed hash. */
+/** Stores, by keyed hash, the names in verified credentials and how long those credentials stay fresh. */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the name in a credential if it is fresh, otherwise undefined. */
+  /** Returns the name in a credential if the credential is fresh. Otherwise, returns undefined. */
   nameOf(key: string, now: number): string | undefined;
   remember(key: string, name: string, now: number): void;
   forget(key: string): void;
@@ -123,9 +127,9 @@ interface Verified {
   readonly freshUntilAt: number;
 }
 
-/** Creates a bounded cache. Entries that are no longer fresh stay in it as `known` until they are evicted. */
+/** Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted. */
 export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: number): VerifiedCredentials {
-  // The expiry is stored in the value, because lru-cache would use its own clock and drop expired entries.
+  // The expiry time is part of the value, because lru-cache would use its own clock and drop expired entries.
   const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
   return {
     recall(key, now) {
@@ -143,19 +147,19 @@ export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: nu
   };
 }
 
-/** Hashes texts. Without the key, the result reveals nothing about them. */
+/** Hashes strings. Without the key, the result reveals nothing about them. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
  * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
- * hashed input, so anyone who knows a result could extend the input, but results never leave the process. A call takes
- * a fifth of the time that an HMAC takes.
+ * hashed input, so anyone who knew a result could extend the input, but results never leave the process. A call takes a
+ * fifth of the time of an HMAC.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');
   return (...texts) => {
     let text = prefix;
-    // The length of each text is included, so that different lists never produce the same input.
+    // The input includes each string's length, so that different lists never produce the same input.
     for (const one of texts) text += `${one.length}:${one}`;
     return crypto.hash('sha256', text, 'base64url');
   };
