@@ -32,7 +32,7 @@ import { bytesTo, createLineBatch } from './telemetry/logs.ts';
  */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Loads and compiles a contract. Several gateways can share a contract, because a gateway does not change it. */
+  /** Loads and compiles a contract. A gateway never changes its contract, so several gateways can share one. */
   readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
@@ -45,14 +45,14 @@ export interface Assembly {
   readonly services: Services;
   /** Problems in the contract or the shadow contract that do not prevent startup. */
   readonly warnings: readonly Fault[];
-  /** The state in the ladder file at startup. It can belong to an earlier contract. */
+  /** The state stored in the ladder file at startup. It may belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;
   readonly edges: Edges;
   /** The lines that `portico plan` prints, one for each operation. */
   readonly planLines: readonly string[];
   /** The operations that each role and each account may use. */
   readonly permissions: PermissionMatrix;
-  /** Returns steps that explain how the gateway would handle a request. The upstream is not called. */
+  /** Returns the steps that explain how the gateway would handle a request. The upstream is not contacted. */
   explain(request: ExplainRequest): readonly ExplainStep[];
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
@@ -69,14 +69,17 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gatew
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
-   * Closes the gateway. For `lameDuckSeconds` (default: 0), it reports that it is not ready but still serves requests.
-   * It then accepts no new connections, waits up to `listen.drainSeconds` for requests in flight, and closes
-   * everything.
+   * Closes the gateway. For the first `lameDuckSeconds` (default: 0), the gateway reports that it is not ready but
+   * still serves requests. It then stops accepting connections, waits up to `listen.drainSeconds` for requests in
+   * flight, and closes everything.
    */
   close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;
 }
 
-/** Reads, checks and compiles everything. Throws a StartFault with all configuration errors. */
+/**
+ * Reads, checks and compiles everything. If there are configuration errors, throws a `StartFault` that contains all of
+ * them.
+ */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
   const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
@@ -151,7 +154,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly,
     async drain(lameDuckMs) {
       assembly.drain.started = true;
-      // The load balancer must notice that this process is not ready before the process refuses connections.
+      // The load balancer must learn that this process is not ready before the process refuses connections.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       stop();
       stopLadder();
@@ -167,8 +170,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const opened: Listener[] = [];
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
-    // The public side is closed first. Until it is drained, the admin side reports to the load balancer that the
-    // gateway is not ready.
+    // The public side is closed first. Until it has finished its requests, the admin side still tells the load balancer
+    // that the gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
     await assembly.close();
   };

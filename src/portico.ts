@@ -10,11 +10,11 @@ import { StartFault } from './model/fault.ts';
 export type { PorticoConfig } from './config/portico-config.ts';
 export { StartFault, type Fault } from './model/fault.ts';
 
-/** The gateway as middleware for Express, or for any other framework that calls `(req, res, next)`. */
+/** The gateway as middleware for Express or any other framework that calls `(req, res, next)`. */
 export interface Portico {
   /**
    * Handles every request that it receives. It calls `next` only if the request body has already been read, and then
-   * with an error.
+   * always with an error.
    */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
   /** An Express app with health checks, metrics and the console. Mount it where only operators can reach it. */
@@ -27,22 +27,22 @@ export interface Portico {
 
 /** Replacements for the process's environment, working folder and output. */
 interface PorticoOptions {
-  /** The environment that contains variables such as `UPSTREAM_URL`. Defaults to `process.env`. */
+  /** The environment variables, such as `UPSTREAM_URL`. Defaults to `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder against which relative paths are resolved. Defaults to the working folder. */
+  /** The folder that relative paths are resolved against. Defaults to the working folder. */
   readonly cwd?: string;
-  /** Receives the log lines, each with its line break. Defaults to standard output. */
+  /** Receives the log lines, each including its line break. Defaults to standard output. */
   readonly logStream?: { write(line: string): void };
 }
 
 /**
- * Starts a gateway that an application mounts alongside its own routes. The configuration has the same keys as
- * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, everything is
- * released and a `StartFault` that lists all errors is thrown.
+ * Starts a gateway that an application mounts next to its own routes. The configuration has the same keys as
+ * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, all resources
+ * are released and a `StartFault` that contains all of the errors is thrown.
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;
-  // If an application does not have its own roles file, Portico's default roles file is used.
+  // Portico's own roles file is used if the application does not have one.
   const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...config.roles };
   const settings = loadSettings({ env, cwd, given: { ...config, roles } });
   if (settings.embedded)

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** What is known about the parent comment's visibility. If it is known but undefined, the comment is public. */
+/** What is known about the visibility of the parent comment. If it is known but undefined, the comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
@@ -24,8 +24,9 @@ export interface CommentWrite {
 }
 
 /**
- * Checks a comment against the three documented reasons for a refusal (rules, 10). Returns all that apply, in their
- * documented order. If the parent is unknown or the visibility is not a private option, the upstream decides.
+ * Checks a comment against the three documented reasons for refusing it (rules, 10). Returns all the reasons that
+ * apply, in their documented order. If the parent is unknown, or if the visibility is not one of the private options,
+ * the upstream decides.
  */
 export function checkCommentVisibility({
   body,
@@ -86,7 +87,7 @@ function textMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-// A client that sends a comment back may include null or an empty list, neither of which names any recipients.
+// A client that sends a comment back may include null or an empty list. Neither contains any recipients.
 function hasRecipients(body: unknown): boolean {
   const recipients = member(body, 'recipients');
   if (recipients === undefined || recipients === null) return false;

@@ -1,21 +1,23 @@
 /** The value of the configuration key `comments:`, including all defaults. */
 export interface CommentsOptions {
-  /** The private values of `visibility`, each with the recipients of a comment that has this value. */
+  /**
+   * The private values of `visibility`. Each is mapped to the kind of recipients that a comment with this value has.
+   */
   readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
 }
 
-/** The only private name that was observed in traffic. It exists in every configuration. */
+/** The only private value that was observed in traffic. It is valid in every configuration. */
 export const RECIPIENTS = 'recipients';
 
 /**
- * The defaults. There are three private options, but only one of their names was observed, so the other two are
- * guesses. `recipients` is assumed to stand for groups that the sender belongs to.
+ * The defaults. There are three private options, but only one of their names was observed in traffic, so the other two
+ * are guesses. `recipients` is assumed to stand for groups that the sender belongs to.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Adds the defaults. Configured names replace the guessed names, and `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the guessed ones, and `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
@@ -36,10 +38,10 @@ export const commentsOptionsSchema = {
   },
 };
 
-/** The permission that every private comment requires. */
+/** The permission that all private comments require. */
 export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
 
-/** The additional permissions that private options require. The keys are the kinds of recipients. */
+/** The additional permission that each kind of private option requires, by kind of recipient. */
 export const SEND_PERMISSIONS = {
   toOriginalPoster: 'Send private comments to the original poster',
   toModerators: 'Send private comments to moderators',

@@ -1,6 +1,6 @@
 import { createNameMatcher } from './member-name.ts';
 
-/** A range of bytes to remove. The range contains a member and one adjacent comma. */
+/** A range of bytes to remove, which contains a member and one adjacent comma. */
 interface Cut {
   readonly from: number;
   readonly to: number;
@@ -13,14 +13,14 @@ interface FoundMembers {
   readonly names: ReadonlySet<string>;
 }
 
-/** An object or an array whose end has not been read yet. */
+/** An object or array whose end has not been read yet. */
 interface Frame {
   readonly isObject: boolean;
-  /** True if an earlier member of this object stays. A later member is then cut together with the comma before it. */
+  /** True if an earlier member of this object is kept. A later member is then cut together with the comma before it. */
   keeps: boolean;
   /** The index of the comma before the current member. */
   commaAt: number;
-  /** The index at which the current member starts, if the member will be cut. */
+  /** The index at which the current member starts. Undefined if the member will be kept. */
   cutFrom: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being cut, together with all values inside it.
+  // The frame whose current member is being cut. All values inside the member are cut with it.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 
@@ -70,7 +70,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
       if (isComma) at = skipSpace(bytes, at + 1);
       else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
       if (frame.cutFrom !== undefined) {
-        // The first member is cut together with the comma after it.
+        // If no earlier member is kept, the member is cut together with the comma after it.
         cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
         frame.cutFrom = undefined;
         cutting = undefined;
@@ -114,7 +114,7 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The result for bytes that are not JSON (RFC 8259). */
+/** Returned for bytes that are not JSON (RFC 8259). */
 const MALFORMED = -1;
 
 /** Returns the index of the first byte at or after `at` that is not white space. */
@@ -131,8 +131,8 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most bytes are inside strings, so this loop matters most. It never reads past the array, because even one such read
-  // would slow down all accesses.
+  // Most bytes are inside strings, so the speed of this loop matters most. It never reads past the end of the array,
+  // because even one such read would slow down all later ones.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;

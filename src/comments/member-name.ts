@@ -2,8 +2,8 @@
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /**
- * Creates a matcher for the given names. The matcher takes the range of bytes between a key's quotes. The bytes may
- * contain escapes.
+ * Creates a matcher for the given names. The matcher receives the position of the bytes between a key's quotes. These
+ * bytes may contain escapes.
  */
 export function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));

@@ -1,7 +1,7 @@
 import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 import { findMembers } from './find-members.ts';
 
-/** A body without the redacted members, and the names of these members. */
+/** A body without the redacted members, and the names of those members. */
 interface Redacted {
   readonly body: Buffer;
   /** The distinct names, in order of their first occurrence. */
@@ -9,9 +9,9 @@ interface Redacted {
 }
 
 /**
- * Removes the named members from a JSON text at any depth. All other bytes stay the same, including the digits of
- * numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined if the
- * text is not JSON or exceeds the limits; the caller must not send it then.
+ * Removes members with the given names from a JSON text, at any depth. All other bytes stay the same, including the
+ * digits of numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined
+ * if the text is not JSON or exceeds the limits. The caller must not send it in that case.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

@@ -11,10 +11,10 @@ interface CsvLimits {
   readonly maxErrors?: number;
 }
 
-/** The result of checking an upload. A violation and a detail with the same index describe the same error. */
+/** The result of checking an upload. The violation and the detail at the same index describe the same error. */
 interface CsvCheck {
   readonly violations: readonly Violation[];
-  /** The details contain row numbers (the header is row 1), but never the contents of a cell. */
+  /** The details contain row numbers, counted from the header (row 1), but never the contents of a cell. */
   readonly details: readonly ErrorDetail[];
   /** The number of rows below the header that were read. */
   readonly rows: number;
@@ -55,7 +55,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   try {
     parse(withoutBlankEnd(content), {
       bom: true,
-      // Both line endings are listed, because csv-parse would otherwise accept only the kind that it finds first.
+      // Both line endings are listed, because csv-parse would otherwise accept only the first kind that it finds.
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       max_record_size: maxRowBytes,
@@ -72,7 +72,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
 }
 
-/** Returns a text without the blank lines at its end, which are not rows. */
+/** Returns the text without the blank lines at its end, which do not count as rows. */
 function withoutBlankEnd(content: string): string {
   let end = content.length;
   while (end > 0 && (content[end - 1] === '\n' || content[end - 1] === '\r')) end -= 1;
@@ -88,7 +88,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is too long',
 };
 
-/** The keyword of each kind of error. Different keywords result in different ledger entries. */
+/** The keyword of each kind of error. Errors with different keywords have separate entries in the ledger. */
 const KEYWORDS = {
   enum: 'gdpr-csv-header',
   missing: 'gdpr-csv-empty',
@@ -96,14 +96,17 @@ const KEYWORDS = {
   bounds: 'gdpr-csv-rows',
 } as const;
 
-/** The keyword of the errors of an upload that contains no user at all. */
+/** The keyword used for every error if the upload does not contain any user. */
 const NO_USER = 'gdpr-csv-no-user';
 
 function createErrorList(maxErrors: number) {
   const violations: Violation[] = [];
   const details: ErrorDetail[] = [];
   return {
-    /** Returns all errors. If the upload has no user and all errors are missing parts, they all have this cause. */
+    /**
+     * Returns all errors. If the upload contains no user and all errors are about missing parts, the missing user is
+     * given as their cause.
+     */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };
       return { violations: violations.map((violation) => ({ ...violation, keyword: NO_USER })), details };
@@ -127,7 +130,7 @@ function createErrorList(maxErrors: number) {
   };
 }
 
-/** The columns that an upload may have. */
+/** The columns that an upload can have. */
 const UPLOAD_COLUMNS = ['email', 'userId', 'username'] as const;
 
 const FORMS: readonly (readonly string[])[] = [
@@ -139,8 +142,8 @@ const FORMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns the error in a header row, or undefined if the row is valid. A valid row contains one of the columns, or
- * `userId` and `username` in either order.
+ * Returns the error in a header row, or undefined if the row is valid. A valid row contains exactly one of the columns,
+ * or `userId` and `username` in either order.
  */
 function headerError(
   header: readonly string[],
@@ -150,7 +153,7 @@ function headerError(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // The suggestion never repeats the input: if the header row is missing, the first row contains a user's data.
+  // The suggestion never repeats the input, because if the header row is missing, the first row contains a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

@@ -5,13 +5,13 @@ import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
-  /** The audience of the caller's principal, never a raw credential. */
+  /** The audience of the caller's principal. It never contains a raw credential. */
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;
 }
 
-/** The result of checking an upload. If the upload is not a duplicate, `finish` must be called when it ends. */
+/** The result of checking an upload. If the upload is not a duplicate, `finish` must be called when the upload ends. */
 type UploadVerdict =
   | {
       readonly verdict: 'first';
@@ -28,14 +28,16 @@ export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }
 
-/** The maximum number of accepted uploads to remember. Beyond it, the least recently used one is forgotten. */
+/**
+ * The maximum number of accepted uploads to remember. Once it is exceeded, the least recently used one is forgotten.
+ */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an upload memory without any uploads (rules, 9). */
+/** Creates a memory that contains no uploads yet (rules, 9). */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
   const windowMs = options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  // The size is limited by the number of uploads in progress, which the server limits.
+  // The server limits how many uploads can be in progress, which also limits the size of this map.
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {

@@ -9,7 +9,9 @@ export interface PublicOrigin {
   readonly host: string | undefined;
 }
 
-/** A request as received, which is never changed. The scheme and host come from the configuration or the client. */
+/**
+ * A request as received, which is never changed. The scheme and host come from the configuration or from the client.
+ */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
@@ -23,16 +25,16 @@ export interface Arrival extends PublicOrigin {
   /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
   /**
-   * Tokens and cookies that may identify the caller to the upstream in addition to `Authorization`. Undefined if there
+   * Tokens and cookies that may identify the caller to the upstream, in addition to `Authorization`. Undefined if there
    * are none.
    */
   readonly otherCredential: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Alternating header names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address. If there are trusted proxies, it comes from their headers. */
+  /** The client's address, which is taken from the headers of trusted proxies if there are any. */
   readonly clientAddress: string;
-  /** An object that identifies the client's connection. Undefined for the gateway's own requests. */
+  /** Identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
   readonly requestId: string;
   /** The W3C `traceparent` header that is forwarded. */
@@ -40,6 +42,6 @@ export interface Arrival extends PublicOrigin {
   readonly tracestate: string | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
-  /** The unread body. It can be read only once. */
+  /** The body, which can be read only once. */
   readonly body: Readable;
 }

@@ -1,4 +1,4 @@
-/** The names of the six checks, in the order in which the checks are applied to a request (rules, 1). */
+/** The names of the six checks, in the order in which they are applied to a request (rules, 1). */
 export const CHECK_NAMES = [
   'authentication',
   'requests',
@@ -11,7 +11,10 @@ export const CHECK_NAMES = [
 /** The name of one of the six checks. */
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** The level of a check: it does nothing, reports violations, or refuses messages with violations. */
+/**
+ * The level of a check, which determines whether it does nothing, reports violations, or refuses messages with
+ * violations.
+ */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
 /** The level of each check, globally or for one operation. */
@@ -32,11 +35,14 @@ export interface Mode {
   readonly checks: Checks;
   readonly errors: ErrorStyle;
   readonly cache: boolean;
-  /** True if the raw target, the body and the end-to-end headers are forwarded unchanged in both directions. */
+  /**
+   * True if the raw target, the body and the end-to-end headers are forwarded unchanged. This applies in both
+   * directions.
+   */
   readonly transparent: boolean;
 }
 
-/** All presets (rules, 1). */
+/** All the presets (rules, 1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   observe: {
     name: 'observe',

@@ -2,14 +2,14 @@
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
-  /** The JSON pointer to the error in the source. Empty if the error concerns the whole source. */
+  /** The JSON pointer to the error within the source. Empty if the error concerns the whole source. */
   readonly pointer: string;
   readonly message: string;
   /** A suggested replacement, if there is a likely one. */
   readonly suggestion?: string;
 }
 
-/** An error that contains all configuration errors found at startup, so that they can be reported together. */
+/** Thrown at startup with all configuration errors, so that they can be reported together. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

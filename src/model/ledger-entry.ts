@@ -5,13 +5,15 @@ export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /** A description of the value that does not reveal it (`text of 12 characters`). Undefined if there is none. */
+  /**
+   * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is none.
+   */
   readonly found: string | undefined;
 }
 
 /**
  * One distinct violation: the properties that all its occurrences share, how many there are, when the first and the
- * last one occurred, and the number of callers.
+ * last one occurred, and how many distinct callers there were.
  */
 export interface LedgerEntry extends Pick<
   Violation,
@@ -29,34 +31,35 @@ export interface LedgerEntry extends Pick<
   readonly suggestion: string | undefined;
   /** The number of occurrences in the requested period. */
   readonly count: number;
-  /** Epoch milliseconds. Independent of the requested period. */
+  /** Epoch milliseconds. It does not depend on the requested period. */
   readonly firstSeenAt: number;
   /** Epoch milliseconds. */
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** The number of occurrences in the requested period, by release label. */
+  /** The number of occurrences in the requested period, per release label. */
   readonly releases: Readonly<Record<string, number>>;
-  /** Up to five requests in which the violation was found, with the latest one last. */
+  /** Up to five requests in which the violation was found. The latest one is last. */
   readonly samples: readonly LedgerSample[];
   /** Undefined if the query did not ask for it. */
   readonly history?: EntryHistory;
 }
 
-/** The number of hours in the history of an entry. */
+/** The number of hours that the history of an entry covers. */
 export const HISTORY_HOURS = 24;
 
-/** How often a violation occurred recently, and the release in which it first occurred. */
+/** How often a violation occurred recently, and in which release it first occurred. */
 export interface EntryHistory {
   /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The current hour is last. */
   readonly hours: readonly number[];
-  /** The release with the earliest occurrence that is still stored. */
+  /** The release in which the earliest occurrence that is still stored was found. */
   readonly firstRelease: string | undefined;
 }
 
 /**
- * Returns true if an entry shows that the upstream failed, because there was no response or it had a 5xx status. Such
- * an entry cannot be accepted, because that would hide the next outage. The baseline has no effect on it.
+ * Returns true if an entry shows that the upstream failed, because there was no response or the response had a 5xx
+ * status. Such an entry cannot be accepted, because that would hide the next outage, so the baseline has no effect on
+ * it.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;

@@ -1,7 +1,7 @@
 import type { CheckName } from './checks.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** The number of requests for each outcome of a check. */
+/** The number of requests with each outcome of a check. */
 export interface CheckCounts {
   readonly passed: number;
   /** The number of requests that would have been refused if the check had been enforced. */
@@ -15,13 +15,13 @@ export interface OperationTraffic {
   readonly operation: string | undefined;
   readonly release: string;
   readonly requests: number;
-  /** The counts of the checks that had an outcome. */
+  /** The counts of each check that had an outcome. */
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
 /** Selects a part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
-  /** The start of the period in epoch milliseconds. It includes the whole hour of this instant. */
+  /** The start of the period in epoch milliseconds. The hour in which it falls is included completely. */
   readonly since?: number;
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
@@ -30,18 +30,24 @@ export interface LedgerQuery {
   readonly history?: boolean;
 }
 
-/** The data for reports, the ladder and the console: violations, and the traffic in which they were found. */
+/**
+ * The data on which reports, the ladder and the console are based: violations, and the traffic in which they were
+ * found.
+ */
 export interface LedgerSnapshot {
   /** Epoch milliseconds. */
   readonly takenAt: number;
   /** The start of the counted period. Undefined for the whole ledger. */
   readonly since: number | undefined;
-  /** All release labels in the period, with the latest one last. */
+  /** All release labels in the period. The latest one is last. */
   readonly releases: readonly string[];
-  /** The violations, with the most recently seen one first. */
+  /** The violations. The one that was seen most recently is first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
-  /** The number of violations and writes that were lost because the ledger was full or could not be written. */
+  /**
+   * The number of violations and writes that were lost, either because the ledger was full or because it could not be
+   * written.
+   */
   readonly dropped: number;
 }
 

@@ -1,12 +1,12 @@
 import type { Requirement } from './requirement.ts';
 
-/** The methods of documented operations. HEAD is supported for every path that supports GET. */
+/** The methods of documented operations. Every path that supports GET also supports HEAD. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
-/** The source of a fact in the contract. */
+/** How a fact in the contract is known. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
-/** The type to which a parameter's text is converted before the generated schema validates it. */
+/** The type to which the text of a parameter is converted before the generated schema validates it. */
 type ParameterType = 'integer' | 'boolean' | 'text';
 
 /** One parameter of an operation. */
@@ -16,7 +16,7 @@ export interface Parameter {
   readonly type: ParameterType;
   /** True for 64-bit ids. Other integers have at most nine digits. */
   readonly wide: boolean;
-  /** True if the parameter may occur only once. Repeated parameters are then refused. */
+  /** True if the parameter may occur only once. A repeated parameter is then refused. */
   readonly single: boolean;
   /** `report` means that the parameter is counted as undocumented but never refused. */
   readonly acceptance: 'known' | 'report';
@@ -26,14 +26,17 @@ export interface Parameter {
 /** A part of the legacy service that some deployments do not have. */
 export type Feature = 'issue-tracker';
 
-/** The place of a response's items: the whole body, the elements of the body, or the elements of one member. */
+/** Where the items of a response are: the whole body, the elements of the body, or the elements of one member. */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
-  /** The number of the page that is returned if `page` is absent: 1, or 0 for follower lists. */
+  /** The number of the page that is returned if `page` is absent: 1, or 0 for lists of followers. */
   readonly firstPage: 0 | 1;
-  /** The page size that the upstream used when none was requested. It is only a hint and never part of a cache key. */
+  /**
+   * The page size that the upstream used when the request did not contain one. It is only a hint and never part of a
+   * cache key.
+   */
   readonly observedPageSize: number | undefined;
   /** False if responses have no `pageCount` (operation 7). */
   readonly hasPageCount: boolean;
@@ -48,18 +51,18 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
-  /** The parameters and the keywords of violations that the text describes. Undefined if it describes all of them. */
+  /** The parameters and violation keywords that the text describes. Undefined if it describes all of them. */
   readonly causes?: readonly string[];
 }
 
-/** The cause that stands for a missing permission in the causes of a documented error. */
+/** Represents a missing permission among the causes of a documented error. */
 export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation of the contract, as plain data. Its validators are part of the compiled contract. */
 export interface Operation {
   /** The operationId, for example `listQuestions`. */
   readonly id: string;
-  /** The row in the specification's endpoint table. Undefined for inferred operations. */
+  /** The operation's row in the specification's endpoint table. Undefined for inferred operations. */
   readonly row: number | undefined;
   readonly method: OperationMethod;
   /** The path template relative to the base address, for example `/services/v2/comment/{commentId}.json`. */
@@ -67,7 +70,7 @@ export interface Operation {
   readonly summary: string;
   readonly since: string | undefined;
   readonly provenance: Provenance;
-  /** True if the operation requires a credential even if anonymous callers are allowed (rules, 2). */
+  /** True if the operation requires a credential even when anonymous callers are allowed (rules, 2). */
   readonly needsCredential: boolean;
   /** True if a service account may be used instead of the caller's credential (rules, 2). */
   readonly identityIndependent: boolean;
@@ -86,11 +89,11 @@ export interface Operation {
     | {
         /** True if responses are stored by default. Operations 5 and 7 require configuration. */
         readonly byDefault: boolean;
-        /** The tags of every stored response. `{name}` stands for a path parameter. */
+        /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];
       }
     | undefined;
-  /** The tags that a successful request purges. `{name}` stands for a path parameter. */
+  /** The tags that a successful request purges. `{name}` is replaced with a path parameter. */
   readonly purges: readonly string[];
   /** True if responses can contain `visibility` and `recipients` (operations 4, 5 and 16, and comment writes). */
   readonly carriesPrivateFields: boolean;
@@ -102,7 +105,7 @@ export interface Operation {
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
-  /** True if the documented body of a denial is `{errors: {message}}` instead of `{error}` (operation 9). */
+  /** True if the body of a denial is documented as `{errors: {message}}` instead of `{error}` (operation 9). */
   readonly hasErrorMessage: boolean;
   /** The names of the top-level fields of a successful response. Empty if the response is an array. */
   readonly documentedFields: readonly string[];

@@ -1,7 +1,7 @@
-/** The caller of a request, as determined by authentication (rules, 2). */
+/** The caller of a request, as established by authentication (rules, 2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
-  /** The name in the credential. If the caller is unverified, it is only a claim. Undefined for anonymous callers. */
+  /** The name in the credential. If the caller is unverified, this is only a claim. Undefined for anonymous callers. */
   readonly name: string | undefined;
   /** Separates this caller's stored responses from those of other callers. It never contains a raw credential. */
   readonly audience: string;

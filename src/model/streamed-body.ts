@@ -4,31 +4,36 @@ import { UpstreamFailure } from './upstream-failure.ts';
 interface BodyReader {
   /** Receives the next part. Returns false if the body must pause until `resume` is called. */
   part(bytes: Buffer): boolean;
-  /** Called once after the last part, even if the body is paused. If the body is incomplete, `failure` says why. */
+  /**
+   * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` contains the
+   * reason.
+   */
   end(failure: UpstreamFailure | undefined): void;
 }
 
-/** The connection from which a body is received. */
+/** The connection over which a body is received. */
 interface BodySource {
-  /** Called when too much data is waiting for the reader. The source may still push what it has already received. */
+  /**
+   * Called when too much data is waiting for the reader. The source may still push data that it has already received.
+   */
   pause(): void;
   resume(): void;
   /** Called if the body is destroyed before it has been received completely. */
   abort(reason: UpstreamFailure): void;
 }
 
-// The source of bodies that are already complete in memory.
+// The source of bodies that are already complete and in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// How many bytes may be waiting for the reader. Beyond this limit, the source is paused.
+// How many bytes may wait for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * A response body that is passed from a connection to one reader. A Node stream would do the same but
- * take several times as long.
+ * A response body that is passed from a connection to one reader. A Node stream would do the same but take several
+ * times as long.
  *
- * Parts are queued while there is no reader or the reader has paused. If the body fails, the reader still receives
- * everything that arrived before the failure, unless the body is destroyed.
+ * Parts are queued while there is no reader or while the reader has paused. If the body fails, the reader still
+ * receives everything that arrived before the failure, unless the body is destroyed.
  */
 export class StreamedBody {
   readonly #source: BodySource;
@@ -56,7 +61,7 @@ export class StreamedBody {
     return this.#pauseIfFull();
   }
 
-  /** Ends the body. If it was truncated, `failure` is the reason. */
+  /** Ends the body. If the body was truncated, `failure` contains the reason. */
   finish(failure?: UpstreamFailure): void {
     if (this.#isReceived) return undefined;
     // The client has disconnected or is not reading, so the waiting parts cannot be delivered.
@@ -79,7 +84,7 @@ export class StreamedBody {
     this.#flush();
   }
 
-  /** Takes back bytes from a reader that is about to return false, so that the next reader receives them. */
+  /** Takes bytes back from a reader that is about to return false, so that the next reader receives them. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
@@ -102,7 +107,9 @@ export class StreamedBody {
     this.#onPart = listener;
   }
 
-  /** Adds a function to call once, when the body has been read or destroyed. It runs before the reader's `end`. */
+  /**
+   * Adds a function that is called once, when the body has been read or destroyed. It runs before the reader's `end`.
+   */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);
     else this.#listeners.push(listener);

@@ -4,8 +4,8 @@ import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself broke
- * and reached no verdict.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself had an
+ * error and did not reach a verdict.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -18,10 +18,10 @@ export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
 
-/** The way in which the cache handled the request, in the terms of RFC 9211. */
+/** How the cache handled the request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** The reason why the request was forwarded or bypassed the cache, or the rule that allowed a stale response. */
+  /** Why the request was forwarded or bypassed the cache, or which rule allowed a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
@@ -31,7 +31,7 @@ export interface CacheTrace {
 interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if the transport failed. */
   readonly status: number | undefined;
-  /** The format of an error response, or the way in which the transport failed. */
+  /** The form of an error response, or how the transport failed. */
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
@@ -50,8 +50,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of what happened to one request. Each stage writes its own property. Logs, metrics, the ledger and reports
- * read nothing else.
+ * The record of what happened to one request. Each stage writes its own properties. Logs, metrics, the ledger and
+ * reports read nothing else.
  */
 export interface Trace {
   readonly requestId: string;
@@ -60,15 +60,18 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The target as received. Undefined if the gateway made the request itself. Because it may contain personal data,
-   * only the access log uses it, and shows no more than its structure.
+   * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
+   * data, only the access log uses it, and shows nothing but its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
-  /** The name of the principal. It appears only in logs that may contain names. Everywhere else, a tag replaces it. */
+  /**
+   * The name of the principal. It appears only in logs that may contain names. Everywhere else, it is replaced by a
+   * tag.
+   */
   caller?: string | undefined;
-  /** The way in which the request was forwarded. Undefined if it was not forwarded. */
+  /** How the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
   authentication?: AuthenticationTrace | undefined;
   undocumented?: CheckVerdict | undefined;
@@ -77,12 +80,12 @@ export interface Trace {
   pageBounds?: CheckVerdict | undefined;
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
-  /** The cause of a failed exchange with the upstream, including a failed verification of a credential. */
+  /** Why an exchange with the upstream failed. This includes failed attempts to verify a credential. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if they were not scanned. */
   scan?: 'valid' | 'closer' | undefined;
-  /** True for background work (a refresh or a comparison), for which no client is waiting. */
+  /** True for background work, such as a refresh or a comparison, for which no client is waiting. */
   background?: boolean | undefined;
   /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
@@ -90,11 +93,14 @@ export interface Trace {
   redacted?: readonly string[] | undefined;
   /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;
-  /** The cause of an internal error or a failed check, used only in the log. */
+  /** The cause of an internal error or a failed check. Only the log uses it. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
-  /** The status of the reply. 0 if the client disconnected first or Portico closed the connection deliberately. */
+  /**
+   * The status of the reply. 0 if the client disconnected before it received the reply, or if Portico deliberately
+   * closed the connection.
+   */
   status?: number | undefined;
   /** The number of body bytes sent to the client. */
   bytes?: number | undefined;
@@ -107,7 +113,7 @@ export function createTrace(
   start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'> & Partial<Pick<Trace, 'target'>>,
 ): Trace {
   const { requestId, traceparent, method, startedAt, target } = start;
-  // All properties are set here, so that all traces share one hidden class.
+  // All properties are set here so that all traces share one hidden class.
   return {
     requestId,
     traceparent,
@@ -139,14 +145,14 @@ export function createTrace(
   };
 }
 
-/** Returns the verdict of a check with this level that found these violations. */
+/** Returns the verdict of a check at this level that found these violations. */
 export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check with this level that failed because of an internal error. */
+/** Returns the verdict of a check at this level that failed because of an internal error. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }

@@ -1,8 +1,8 @@
-/** The ways in which an exchange with the upstream can end without a response (rules, 8, last row). */
+/** How an exchange with the upstream can end without a response (rules, 8, last row). */
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 
-/** The causes of failed exchanges, which are error types of the header `Proxy-Status` (RFC 9209 §2.3). */
+/** The causes of failed exchanges. Each is an error type of the `Proxy-Status` header (RFC 9209 §2.3). */
 export type FailureCause =
   | 'dns_timeout'
   | 'dns_error'
@@ -25,7 +25,7 @@ export type FailureCause =
   | 'http_response_timeout'
   | 'http_protocol_error';
 
-/** The cause of a failure if no error code states a more precise one. */
+/** The cause of each kind of failure, used if no error code indicates a more precise one. */
 const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureCause>> = {
   refused: 'destination_unavailable',
   reset: 'connection_terminated',
@@ -36,7 +36,7 @@ const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureC
   too_large: 'http_response_body_size',
 };
 
-/** The causes that an error code can stand for. The first pattern that matches applies. */
+/** The causes that error codes indicate. The first pattern that matches is used. */
 const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^ETIMEOUT$/, 'dns_timeout'],
   [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns_error'],
@@ -54,14 +54,14 @@ const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'tls_protocol_error'],
 ];
 
-/** The part of a failed exchange that the log and the header `Proxy-Status` show. */
+/** The part of a failed exchange that appears in the log and in the `Proxy-Status` header. */
 export interface FailureFacts {
   readonly cause: FailureCause;
   /** The code of the system, TLS or parser error, for example `CERT_HAS_EXPIRED`. */
   readonly code?: string;
 }
 
-/** A failed exchange with the upstream. `retryAfterSeconds` is set if a retry may succeed later. */
+/** A failed exchange with the upstream. `retryAfterSeconds` is set if a later retry may succeed. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
@@ -95,13 +95,13 @@ function factsOf(
 const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if it has the form of a constant and is therefore safe to log. */
+/** Returns an error's code if it has the form of a constant, which makes it safe to log. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;
 }
 
-/** The error of a credential probe to which the upstream responded with a server error. */
+/** The error for a credential probe to which the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
   readonly status: number;

@@ -1,7 +1,7 @@
 import type { CheckName } from './checks.ts';
 
 /**
- * The categories of violations, from worst to least serious. An `undocumented` violation never causes a refusal.
+ * The categories of violations, from most to least serious. An `undocumented` violation never causes a refusal.
  * Anything outside the contract that can be refused is `not-allowed`.
  */
 export const VIOLATION_CATEGORIES = [
@@ -31,19 +31,25 @@ export interface Violation {
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
-  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty for a whole message part. */
+  /**
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns the whole
+   * part of the message.
+   */
   readonly at: string;
-  /** The schema keyword or the name of the rule that was violated. */
+  /** The schema keyword that was violated, or the name of the rule. */
   readonly keyword: string;
-  /** The JSON pointer of the keyword in the generated schema. Empty for rules that are implemented in code. */
+  /** The JSON pointer to the keyword in the generated schema. Empty for rules that are implemented in code. */
   readonly schemaPath: string;
-  /** A description of the violation in one sentence, without any value from the message. */
+  /** A description of the violation in one sentence that does not contain any value from the message. */
   readonly message: string;
   /** The name that the sender probably meant. */
   readonly suggestion?: string;
-  /** A description of the value that does not reveal it: its type, its length or its form. */
+  /** A description of the value that does not reveal it, such as its type, its length or its form. */
   readonly found?: string;
-  /** Set for differences that the shadow contract has found: violations that it would newly refuse or newly accept. */
+  /**
+   * Set for differences that the shadow contract found, which are violations that it would newly refuse or newly
+   * accept.
+   */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
 
@@ -51,16 +57,17 @@ export interface Violation {
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
- * Returns whether a violation is only counted and reported: it never causes a refusal or prevents a response from being
- * stored. This applies to undocumented fields, and to everything that the contract expects but does not require.
+ * Returns whether a violation is only counted and reported, so that it never causes a refusal or prevents a response
+ * from being stored. This applies to undocumented fields, and to everything that the contract expects but does not
+ * require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
   return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;
 }
 
 /**
- * Returns how serious a violation is, as a number: 0 is the worst category, and advisories have the highest number
- * whatever their category. `Contract-Status` and all reports use this order.
+ * Returns the severity of a violation as a number: 0 is the most serious category, and advisories always have the
+ * highest number, whatever their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);

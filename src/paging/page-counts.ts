@@ -13,13 +13,13 @@ interface LearnedList {
 
 /** Page counts that were learned from responses, by cache key without `page` (rules, 5). */
 export interface PageCounts {
-  /** Returns the learned count, unless it is too old or one of its tags has been dropped. */
+  /** Returns the learned count, unless it is too old or one of its tags has since been dropped. */
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /** Stores a count, unless the list is empty or one of the tags has been dropped since `generation`. */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
-  /** Drops every count with one of the tags. */
+  /** Drops every count that has one of the tags. */
   drop(tags: Iterable<string>): void;
   dropAll(): void;
   readonly size: number;
@@ -29,7 +29,7 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation in which none of the tags had changed. */
+  /** The latest generation in which none of the tags had changed yet. */
   generation: number;
 }
 
@@ -88,14 +88,15 @@ interface EffectivePage {
   readonly pageSize: number | undefined;
 }
 
-/** A page within its bounds, or the reason why the page is refused. */
+/** A page within its bounds, or the refusal of the page. */
 export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the request is sent upstream (rules, 5). Because a list may have gained a
- * page since its count was learned, only pages after the next one are refused. The first page is never refused. Page
- * numbers that begin at 0 are compared in the same way, which leaves the page after the last one to the upstream.
+ * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
+ * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
+ * is never refused. Page numbers that begin at 0 are compared in the same way, so one more page past the end is left to
+ * the upstream.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */
@@ -129,9 +130,9 @@ function isInteger(value: number, minimum: number): boolean {
   return Number.isSafeInteger(value) && value >= minimum;
 }
 
-/** The requested page and the counts in the response. The counts can be missing or of any type. */
+/** The requested page, and the counts in the response, which may be missing or of any type. */
 export interface ReturnedPage {
-  /** The number that was requested. Some servers return the last page instead, with its number. */
+  /** The page number in the request. Some servers return the last page instead, with that page's number. */
   readonly page: number;
   readonly pageCount: unknown;
   readonly totalCount: unknown;
@@ -139,7 +140,7 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page that is past the response's own page count, or undefined if there is no reason to
+ * Returns the refusal of a page that is past the page count in its own response, or undefined if there is no reason to
  * refuse it. Empty lists and first pages are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
@@ -148,7 +149,10 @@ export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: Retu
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** The refusal of a page: the error code, the parameter, and a message with the requested and the allowed value. */
+/**
+ * The refusal of a page, with the error code, the parameter, and a message that contains the requested and the allowed
+ * value.
+ */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;

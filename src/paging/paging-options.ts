@@ -1,8 +1,8 @@
-/** The options under the configuration key `pageBounds:`, with all defaults filled in. */
+/** The options under the configuration key `pageBounds:`, including all defaults. */
 export interface PagingOptions {
   /** The largest `pageSize` that a client may request. */
   readonly maxPageSize: number;
-  /** The time in seconds for which a learned page count is used. */
+  /** How long a learned page count is used, in seconds. */
   readonly maxAgeSeconds: number;
   /** The maximum number of stored page counts. */
   readonly maxEntries: number;

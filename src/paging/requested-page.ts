@@ -1,13 +1,13 @@
 import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
-/** The page and the list that a request asks for, determined once per target. */
+/** The page and the list that a request asks for. They are determined once per target. */
 export interface RequestedPage {
   /** Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** The refusals for values of `page` and `pageSize` that cannot be checked against their bounds. */
+  /** The refusals of `page` and `pageSize` values that cannot be compared with their bounds. */
   readonly unreadable: readonly PageRefusal[];
-  /** The target without its page, which is the key of the page count. */
+  /** The target without its page, used as the key of the page count. */
   readonly listTarget: string;
 }
 
@@ -20,7 +20,7 @@ export interface PageParameters {
 
 const NONE: readonly PageRefusal[] = [];
 
-/** Determines the page that a request with these decoded parameters asks for. `target` must be canonical. */
+/** Determines which page a request with these decoded parameters asks for. `target` must be canonical. */
 export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
   const unreadable = [...unreadablePage(values, 'page'), ...unreadablePage(values, 'pageSize')];
@@ -28,7 +28,7 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports them. Where it does not refuse
+ * Finds integers that are too large, negative or repeated. The `requests` check reports them, but if it does not refuse
  * them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
@@ -38,7 +38,7 @@ function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): read
   return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
 }
 
-/** The facts that determine the canonical form of a target. */
+/** What the canonical form of a target depends on. */
 export interface CanonicalPage {
   /** The requested page. Undefined if it is absent. */
   readonly page: number | undefined;
@@ -49,9 +49,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters, a `page` that
- * selects the first page and a `pageSize` that is the known default are removed, so that equivalent requests share a
- * stored response.
+ * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters are removed, and
+ * so are a `page` that selects the first page and a `pageSize` that equals the known default, so that equivalent
+ * requests share a stored response.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);

@@ -15,19 +15,19 @@ import {
 } from './roles-file.ts';
 import { createVocabulary, type Term, termsOf } from './vocabulary.ts';
 
-/** The input from which the permission rules are compiled. */
+/** What the permission rules are compiled from. */
 export interface PermissionsParts {
   readonly roles: RolesFile;
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
   readonly verifier: 'file' | 'upstream';
-  /** Other requirements that will be compiled later: those of undocumented paths and comment options. */
+  /** Requirements that will be compiled later, namely those of undocumented paths and of comment options. */
   readonly further?: readonly Requirement[];
   /** The requirement for reading private fields of comments. */
   readonly privateFields?: Requirement;
 }
 
-/** A role or an account with its grants, as shown in tables. */
+/** A role or an account, with its grants, as shown in tables. */
 interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;
@@ -37,16 +37,19 @@ interface Subject {
 /** The compiled permission rules. */
 export interface Permissions {
   /**
-   * Returns a caller's grants. `level` is the level of the `permissions` check, `enforce` by default. At the `enforce`
-   * level, unverified callers have the same grants as anonymous callers, so claiming a name never gives more access
-   * (rules, 2).
+   * Returns a caller's grants. `level` is the level of the `permissions` check and defaults to `enforce`. At the
+   * `enforce` level, unverified callers have the same grants as anonymous callers, so claiming a name never gives
+   * anyone more access (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Returns the compiled requirement of an operation. Throws `RangeError` if the operation was not compiled. */
   requirementOf(operationId: string): CompiledRequirement;
   /** Compiles a requirement. Throws `RangeError` if it contains an undeclared term. */
   compile(requirement: Requirement | undefined): CompiledRequirement;
-  /** Returns whether the caller may read `visibility` and `recipients`. For delegated callers, the upstream decides. */
+  /**
+   * Returns whether the caller may read `visibility` and `recipients`. If the caller's grants are delegated, the
+   * upstream decides.
+   */
   mayReadPrivateFields(grants: Grants): boolean;
   readonly subjects: readonly Subject[];
 }
@@ -128,7 +131,7 @@ function* accountTerms({ groups, flags }: Account): Generator<Term> {
   for (const name of flags) yield { kind: 'flag', name };
 }
 
-/** The default requirement for reading `visibility` and `recipients` of comments (rules, 3). */
+/** The default requirement for reading the `visibility` and `recipients` of comments (rules, 3). */
 export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   all: [
     { permission: 'Use Private Comments' },
@@ -142,14 +145,14 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   ],
 };
 
-/** A role together with everything that it inherits. */
+/** A role and everything that it inherits. */
 interface ResolvedRole {
   /** The role itself, followed by the roles that it inherits, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];
 }
 
-/** Resolves the inheritance of a role. Ignores unknown names and follows each cycle only once. */
+/** Resolves a role's inheritance. Unknown names are ignored, and each cycle is followed only once. */
 export function resolveRole(roles: ReadonlyMap<string, Role>, name: string): ResolvedRole {
   const names = new Set<string>();
   const permissions = new Set<string>();

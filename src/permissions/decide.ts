@@ -3,15 +3,15 @@ import type { Decision } from '../model/requirement.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /**
- * Whether the caller owns the node of a request. `not-checked` is used before the lookup and has the same effect as
- * `unknown`.
+ * Whether the caller owns the node that a request concerns. `not-checked` is used before the lookup and has the same
+ * effect as `unknown`.
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
-/** The missing requirement that is reported for a caller without an account if `unmapped` is `deny`. */
+/** What is reported as missing for a caller without an account if `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** The missing requirement that is reported for a caller who is not the author of the node. */
+/** What is reported as missing for a caller who is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
 /** Decides whether grants meet a requirement. Ownership is considered only if it can change the verdict. */
@@ -32,8 +32,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns the missing permissions, groups and flags, starting with the alternative that lacks the fewest. If someone
- * else is the node's author, alternatives that require ownership are omitted unless there are no others.
+ * Returns the missing permissions, groups and flags. Those of the alternative that is closest to being met come first.
+ * If someone else is the node's author, alternatives that require ownership are omitted unless there are no others.
  */
 function missingFrom(
   { alternatives }: CompiledRequirement,
@@ -50,7 +50,7 @@ function missingFrom(
   return gaps.length < 2 ? { missing } : { missing, alternatives: gaps.map((names) => names.join(' and ')) };
 }
 
-/** The compiled grants of a caller. Callers with equal grants share one object, so it must not be changed. */
+/** The compiled grants of a caller. Callers with equal grants share one object, so it must not be modified. */
 export interface Grants {
   /** The permissions, groups and flags, as bits. */
   readonly bits: BitSet;
@@ -60,6 +60,6 @@ export interface Grants {
   readonly delegated: boolean;
   /** True if a verified caller has no account in the roles file and `unmapped` is `deny`. */
   readonly denied: boolean;
-  /** A stable key that is the same for all callers with equal grants. Undefined if the grants are unknown. */
+  /** A stable key that callers with equal grants share. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

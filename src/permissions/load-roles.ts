@@ -6,8 +6,8 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { RolesFile } from './roles-file.ts';
 
 /**
- * Parses and checks a roles file. Throws a `StartFault` that contains all errors in the file. `catalogue` contains the
- * names in the contract.
+ * Parses and checks a roles file. `catalogue` contains the names in the contract. If there are any errors, throws a
+ * `StartFault` that contains all of them.
  */
 export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
   const parsed = parseRolesText(text, source);
@@ -36,7 +36,10 @@ interface Catalogue {
   readonly flags: readonly string[];
 }
 
-/** Returns the errors in a roles file that the schema cannot detect: unknown names, cycles and duplicate accounts. */
+/**
+ * Returns the errors in a roles file that the schema cannot detect: unknown names, inheritance cycles and duplicate
+ * accounts.
+ */
 function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
   const faults: Fault[] = [];
   const roleNames = Object.keys(raw.roles);
@@ -82,7 +85,7 @@ function expectUnmapped(unmapped: string, roleNames: readonly string[], source: 
 
 type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
 
-/** Returns each inheritance cycle once, as a list of roles that ends with the first role again. */
+/** Returns each inheritance cycle once, as a list of roles that begins and ends with the same role. */
 function inheritanceCycles(roles: Inheritance): string[][] {
   const parents = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();
@@ -101,7 +104,7 @@ function inheritanceCycles(roles: Inheritance): string[][] {
   return [...cycles.values()];
 }
 
-/** The data of a roles file that is valid according to the schema. */
+/** The data of a roles file that conforms to the schema. */
 interface RawRoles {
   readonly unmapped?: string;
   readonly groups?: readonly string[];
@@ -125,7 +128,7 @@ type ParsedRoles =
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 
 /**
- * Parses YAML and validates it with the schema. Error messages never quote the text, because it contains password
+ * Parses YAML and validates it against the schema. Error messages never quote the text, because it contains password
  * hashes.
  */
 function parseRolesText(text: string, source: string): ParsedRoles {
@@ -144,7 +147,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
+  // The schema is compiled here, because the file is read only at startup. A test validates the schema itself, because
   // compiling the meta-schema at startup would take too long.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(

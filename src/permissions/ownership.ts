@@ -5,14 +5,14 @@ import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /**
- * Requests a node's author from the upstream with the caller's credential. Returns undefined if the author is not
+ * Asks the upstream for a node's author, with the caller's credential. Returns undefined if the author is not
  * available.
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** A cache of node authors. They come from valid responses and from the configured lookup. */
+/** A cache of node authors, which come from valid responses and from the configured lookup. */
 export interface Ownership {
-  /** Stores an author from a valid response. Ids are strings, because they have 64 bits. */
+  /** Stores an author found in a valid response. Ids are strings, because they have 64 bits. */
   learn(nodeId: string, authorName: string): void;
   /** Returns the author of a node if it is cached. */
   authorOf(nodeId: string): string | undefined;
@@ -29,7 +29,8 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 
   const learn = (nodeId: string, name: string) => {
     const known = authors.get(nodeId);
-    // Most nodes on a page are already known. Inserting each again would take longer than validating the page.
+    // Most nodes on a page are already in the cache. Inserting each of them again would take longer than validating the
+    // page.
     if (known?.name === name) known.learnedAt = clock();
     else authors.set(nodeId, { name, learnedAt: clock() });
   };
@@ -48,7 +49,7 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
     authorOf,
     async of(principal, nodeId) {
       const remembered = authorOf(nodeId);
-      // Only the name of a verified caller can be compared with the author's.
+      // Only a verified caller's name can be compared with the author's.
       const needsLookUp = remembered === undefined && principal.kind === 'verified';
       return ownershipOf(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
     },
@@ -56,19 +57,22 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 }
 
 /**
- * Returns whether a caller is an author. The result is `unknown` if the author is unknown or the caller is unverified.
+ * Returns whether the caller is the author. The result is `unknown` if the author is unknown or the caller is
+ * unverified.
  */
 export function ownershipOf(
   { kind, name }: Pick<Principal, 'kind' | 'name'>,
   author: string | undefined,
 ): 'own' | 'other' | 'unknown' {
   if (kind === 'anonymous') return 'other';
-  // The name of an unverified caller may be false.
+  // The name that an unverified caller gives may be false.
   if (kind === 'unverified' || author === undefined) return 'unknown';
   return author === name ? 'own' : 'other';
 }
 
-/** Fetches a target with the caller's credential. Returns the JSON of a successful response, otherwise undefined. */
+/**
+ * Fetches a target with the caller's credential. Returns the JSON of a successful response, and undefined otherwise.
+ */
 type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
 /** Creates the configured lookup of a node's author. Returns undefined if no lookup is configured. */

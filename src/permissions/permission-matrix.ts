@@ -3,8 +3,8 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * A role's or account's access to an operation. With `own`, access is limited to the caller's own nodes. With
- * `delegated`, the upstream decides.
+ * The access of a role or an account to an operation. `own` means that it may access only its own nodes, and
+ * `delegated` means that the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
@@ -16,13 +16,13 @@ interface MatrixRow {
   readonly cells: readonly MatrixCell[];
 }
 
-/** The access of all roles and accounts to all operations. */
+/** Which operations each role and each account may use. */
 export interface PermissionMatrix {
   readonly subjects: readonly { readonly kind: 'role' | 'account'; readonly name: string }[];
   readonly rows: readonly MatrixRow[];
 }
 
-/** Computes the access of every role and every account to every operation. */
+/** Computes which operations each role and each account may use. */
 export function permissionMatrix(
   permissions: Permissions,
   operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[],

@@ -1,4 +1,4 @@
-/** The options under the configuration key `roles:`, with all defaults filled in. */
+/** The options under the configuration key `roles:`, including all defaults. */
 export interface RolesOptions {
   /** The path of the roles file, relative to the configuration file. */
   readonly file: string;
@@ -8,7 +8,9 @@ export interface RolesOptions {
 
 /** Options for finding and caching the authors of nodes. */
 export interface OwnershipOptions {
-  /** The path template of the lookup relative to the base address, with `{nodeId}`. Undefined without a lookup. */
+  /**
+   * The path template of the lookup, relative to the base address and with `{nodeId}`. Undefined if there is no lookup.
+   */
   readonly lookup: string | undefined;
   /** The JSON pointer to the author's name in the lookup response. */
   readonly authorPointer: string;
@@ -16,7 +18,7 @@ export interface OwnershipOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** The options under the configuration key `permissions:`, with all defaults filled in. */
+/** The options under the configuration key `permissions:`, including all defaults. */
 export interface PermissionsOptions {
   readonly ownership: OwnershipOptions;
 }

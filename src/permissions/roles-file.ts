@@ -7,13 +7,13 @@ export interface Role {
   readonly permissions: readonly string[];
 }
 
-/** An account in the roles file: the roles, groups and flags of a verified name. */
+/** An account in the roles file, which assigns roles, groups and flags to a verified name. */
 export interface Account {
   readonly name: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
-  /** True for the demo accounts. Their passwords are public, and they exist only on the embedded upstream. */
+  /** True for demo accounts. Their passwords are public, so they exist only on the embedded upstream. */
   readonly demo: boolean;
   /** An argon2id hash in PHC format. Only the `file` verifier needs it. */
   readonly passwordHash: string | undefined;
@@ -23,16 +23,16 @@ export interface Account {
 export interface RolesFile {
   /** The name of the file, for configuration errors. */
   readonly source: string;
-  /** `delegate`, `deny` or the name of a role. Undefined for the default, which depends on the verifier. */
+  /** `delegate`, `deny` or the name of a role. If undefined, the default depends on the verifier. */
   readonly unmapped: string | undefined;
   readonly roles: ReadonlyMap<string, Role>;
   readonly accounts: readonly Account[];
 }
 
-/** The role of callers without a credential. */
+/** The role that callers without a credential have. */
 export const ANONYMOUS_ROLE = 'anonymous';
 
-/** The flag that grants all permissions, but no group memberships. */
+/** The flag that grants all permissions but no group memberships. */
 export const SUPERUSER_FLAG = 'superuser';
 
 /** Returns the names of the demo accounts, whose passwords are public. */
@@ -45,11 +45,14 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
 }
 
-/** The access of verified callers without an account. */
+/** What access verified callers without an account have. */
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
-/** Returns the policy of the configuration, the roles file or the verifier, in this order. Throws for unknown roles. */
+/**
+ * Returns the policy for verified callers without an account. The configuration takes precedence over the roles file,
+ * and the default depends on the verifier. Throws if the policy names an unknown role.
+ */
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,

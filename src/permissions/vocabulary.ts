@@ -8,13 +8,13 @@ export interface Term {
   readonly name: string;
 }
 
-/** Assigns a number to each term in rules and accounts, so that a set of terms can be a bit set. */
+/** Assigns a number to each term that occurs in rules and accounts, so that a set of terms can be a bit set. */
 export interface Vocabulary {
   readonly terms: readonly Term[];
-  /** Returns the number of a term. Throws `RangeError` for an undeclared term. */
+  /** Returns the number of a term. Throws `RangeError` if the term is undeclared. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Returns a stable key for a set. It does not depend on the other terms in the vocabulary. */
+  /** Returns a stable key for a set of terms. The key does not depend on the other terms in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 
