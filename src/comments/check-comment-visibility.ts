@@ -5,7 +5,7 @@ import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENT
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
-/** One of the three documented reasons for refusing a comment with 400. */
+/** One of the three documented reasons for refusing a comment with status 400. */
 interface CommentRefusal {
   readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
   readonly message: string;

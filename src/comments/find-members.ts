@@ -145,7 +145,7 @@ function endOfString(bytes: Uint8Array, at: number): number {
   return MALFORMED;
 }
 
-/** Contains 1 for each byte that needs no escape in a string. */
+/** Contains 1 for each byte that does not need to be escaped in a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );

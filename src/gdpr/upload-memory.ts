@@ -23,7 +23,7 @@ type UploadVerdict =
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Tracks recently accepted uploads and uploads in progress. */
+/** Keeps track of recently accepted uploads and of uploads in progress. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }

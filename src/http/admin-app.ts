@@ -20,9 +20,7 @@ export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
-  /**
-   * Purges the stored responses that have one of these tags, or all responses. Returns the number of purged responses.
-   */
+  /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   /** The console, which is served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
@@ -116,7 +114,7 @@ function purge(services: AdminAppServices): RequestHandler {
   };
 }
 
-/** Logs errors. Express's default handler would send them to the client. */
+/** Logs errors, which Express's default handler would send to the client. */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;

@@ -88,8 +88,8 @@ export class HttpArrival implements Arrival {
   }
 
   /**
-   * Throws 417 if the `Expect` header contains an unsupported expectation (RFC 9110 §10.1.1). Node has already handled
-   * `100-continue`.
+   * Throws a 417 error if the `Expect` header contains an unsupported expectation (RFC 9110 §10.1.1). Node has already
+   * handled `100-continue`.
    */
   checkExpectation(): void {
     const { expect } = this.#request.headers;
@@ -161,7 +161,7 @@ interface TargetParts {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Parses a target. Throws 400, 404 or 414 if the target is refused in every mode (rules, 1). */
+/** Parses a target. Throws a 400, 404 or 414 error if the target is refused in every mode (rules, 1). */
 function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOptions): TargetParts {
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);

@@ -81,7 +81,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
       // Node uses the first Host header, but another server may use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
-      // The host is written into addresses in responses.
+      // The host is copied into addresses in responses.
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;

@@ -91,7 +91,7 @@ interface RecordTraceServices {
   readonly clock: Clock;
 }
 
-/** A request whose trace is recorded when it ends. */
+/** A request and its response, whose trace is recorded at the end. */
 interface RecordedRequest {
   readonly res: ServerResponse;
   readonly trace: Trace;

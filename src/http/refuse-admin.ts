@@ -12,7 +12,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
     res.json({ error: text });
     return;
   }
-  // The text is a fixed sentence and contains no part of the request.
+  // The text is a fixed sentence that does not contain any part of the request.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +
@@ -22,7 +22,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. It does not allow browsers to load anything for them
- * or to show them in a frame.
+ * The `Content-Security-Policy` of responses that are not pages. It prevents them from loading anything and from being
+ * shown in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

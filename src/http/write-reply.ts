@@ -98,7 +98,7 @@ function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer 
 interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body, if the client accepts gzip and the form exists. */
+  /** The gzip form of the body. Undefined if the client does not accept gzip or there is no such form. */
   readonly gzip: Buffer | undefined;
   readonly trace: Pick<Trace, 'bytes'>;
   readonly clientTimeoutMs: number;

@@ -14,7 +14,7 @@ export interface AuthenticationInput {
    * attempts.
    */
   readonly clientAddress: () => string;
-  /** The client's connection. A credential that is repeated on the same connection is not hashed again. */
+  /** The client's connection. A credential that is repeated on the same connection does not have to be hashed again. */
   readonly connection?: object | undefined;
   /** The level of the `authentication` check for this request. */
   readonly level: CheckLevel;

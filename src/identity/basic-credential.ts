@@ -20,7 +20,9 @@ export function readBasicCredential(header: string): Credential | undefined {
   return { name, password, authorization: toAuthorization(name, password) };
 }
 
-/** Returns the `Authorization` value for a name and a password, in the form under which credentials are stored. */
+/**
+ * Returns the `Authorization` value for a name and a password, in the canonical form in which credentials are stored.
+ */
 export function toAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

@@ -7,7 +7,7 @@ interface FailureLimiter {
    * failed too often, or its network has failed with too many names, returns how long to wait.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
-  /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
+  /** Removes the attempt that `begin` counted at `now`, because it turned out not to be a failure. */
   withdraw(network: string, name: string, now: number): void;
 }
 

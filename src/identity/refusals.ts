@@ -47,7 +47,7 @@ export function undecidedRefusal(reason: string | undefined): GatewayError | und
   return refusal(reason, text, { headers: { 'Retry-After': RETRY_SECONDS } });
 }
 
-/** Creates an authentication error. The type limits `code` to the codes that the metric counts. */
+/** Creates an authentication error. The type restricts `code` to the codes that the metric counts. */
 function refusal(
   code: (typeof AUTHENTICATION_CODES)[number],
   text: string,

@@ -25,7 +25,7 @@ export interface LedgerEntry extends Pick<
   readonly operation: string | undefined;
   /** The status that the upstream sent. Undefined for violations in requests, or if there was no response. */
   readonly status: number | undefined;
-  /** The place of the violation, with indices and ids replaced by `*`. */
+  /** The place of the violation, with `*` in place of indices and ids. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;
@@ -70,7 +70,7 @@ export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance does not expire. */
+  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if it is accepted indefinitely. */
   readonly expires: string | undefined;
   /** A description of the violation for readers of the file, written when the violation was accepted. */
   readonly summary: string | undefined;

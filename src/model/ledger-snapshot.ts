@@ -19,7 +19,7 @@ export interface OperationTraffic {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** Selects a part of the ledger. An empty query selects everything. */
+/** Selects part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
   /** The start of the period in epoch milliseconds. The hour in which it falls is included completely. */
   readonly since?: number;

@@ -87,7 +87,7 @@ export interface Operation {
   /** The rules for storing responses. Undefined if they are never stored. */
   readonly cacheability:
     | {
-        /** True if responses are stored by default. Operations 5 and 7 require configuration. */
+        /** True if responses are stored by default. For operations 5 and 7, storing must be configured. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];

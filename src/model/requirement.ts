@@ -20,5 +20,5 @@ export type Decision =
       /** For each alternative, its missing names joined with `and`. Undefined if there are no alternatives. */
       readonly alternatives?: readonly string[];
     }
-  /** The upstream decides, because the caller is not in the roles file or the owner of the node is unknown. */
+  /** The upstream decides, because the caller is not in the roles file or the author of the node is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

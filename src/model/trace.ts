@@ -41,7 +41,7 @@ interface UpstreamTrace {
   readonly requestId?: string | undefined;
 }
 
-/** The reason for refusing a response that contains an error but has a success status. */
+/** The reason for refusing a response that has a success status but contains an error. */
 export const ERROR_INSIDE = 'error inside';
 
 /** The verdict of response validation. */

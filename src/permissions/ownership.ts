@@ -75,7 +75,7 @@ export function ownershipOf(
  */
 type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
-/** Creates the configured lookup of a node's author. Returns undefined if no lookup is configured. */
+/** Creates the lookup of a node's author. Returns undefined if no lookup is configured. */
 export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {
   const { lookup, authorPointer } = options;
   if (lookup === undefined) return undefined;

@@ -20,7 +20,7 @@ export interface Vocabulary {
 
 const textOf = ({ kind, name }: Term) => `${kind}:${name}`;
 
-/** Creates a vocabulary from the distinct terms, sorted by their text. */
+/** Creates a vocabulary of the distinct terms, sorted by their text. */
 export function createVocabulary(declared: Iterable<Term>): Vocabulary {
   const byText = new Map([...declared].map((term) => [textOf(term), term]));
   const texts = [...byText.keys()].sort();

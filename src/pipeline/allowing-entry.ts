@@ -60,7 +60,7 @@ export function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // Only the author of a node is its owner, so no entry can grant ownership.
+  // A node belongs to its author alone, so no entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
@@ -96,7 +96,7 @@ function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<
   return missing.has(Object.values(requirement).join('')) ? [requirement] : [];
 }
 
-/** Writes a key such as `issueTracker.enabled` as YAML. */
+/** Formats a key such as `issueTracker.enabled` as YAML. */
 function entryOf(key: string): string {
   const names = key.split('.');
   return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;

@@ -109,7 +109,7 @@ function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility>
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
-/** Looks up the parent of a new comment, or an existing comment and its parent. */
+/** Looks up the parent of a new comment, or an existing comment together with its parent. */
 async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<KnownVisibility> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {

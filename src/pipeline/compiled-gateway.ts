@@ -26,7 +26,7 @@ export interface CompiledGateway {
   /** The global check levels, which apply to requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
-  /** Whether callers without a credential have access. */
+  /** Whether requests without a credential are allowed. */
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];

@@ -100,7 +100,7 @@ function runPlan(
   }
 }
 
-/** Checks the parameters and returns the exchange that the stages process. Throws if the parameters are refused. */
+/** Checks the parameters and returns the exchange for the stages to process. Throws if the parameters are refused. */
 export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
   const { values, requestedPage, target, verdict, violations, refusal, failure } = admit();

@@ -12,7 +12,10 @@ export interface BodyFacts {
   /** True if the body contains its items in the expected place. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
-  /** The number of pages in the list. Undefined if the body does not contain it or the bound is waived (rules, 5). */
+  /**
+   * The number of pages in the list. Undefined if the body does not contain it or if the bound does not apply (rules,
+   * 5).
+   */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless pages of the operation are cached. */
   readonly tags: readonly string[];
@@ -75,7 +78,7 @@ export interface KnownBodies {
    * so collisions are impossible.
    */
   find(key: string, response: DecodedResponse): KnownBody | undefined;
-  /** Remembers a valid response. The first call for a key only records the key. */
+  /** Remembers a valid response. The first call for a key records only the key. */
   remember(key: string, body: KnownBody): void;
 }
 

@@ -36,7 +36,7 @@ export interface ShadowContract {
 export interface ShadowContractParts extends ComparedContracts {
   /** Records the differences found in one request, in a background trace of their own. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Runs a function once more urgent work is done. */
+  /** Runs a function once there is no more urgent work. */
   readonly later: (work: () => void) => void;
 }
 

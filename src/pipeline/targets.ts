@@ -34,7 +34,7 @@ interface UndocumentedTarget {
 /** What determines the meaning of a request's target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
-/** Resolves request targets and remembers some of the results. */
+/** Resolves request targets, and remembers some of the results. */
 export interface Targets {
   /**
    * Returns the meaning of a target, which is the same whether or not the target was remembered. Throws if the target
@@ -115,7 +115,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// These functions need separate scopes, because closures in the same scope would keep each other's variables in memory.
+// These functions are created in separate scopes, because closures created in the same scope would keep each other's
+// variables in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {

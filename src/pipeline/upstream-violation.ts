@@ -49,7 +49,7 @@ export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
 }
 
-/** Records that a credential could not be verified because the upstream failed. The request ends here. */
+/** Records that a credential could not be verified because the upstream failed. This ends the request. */
 export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);

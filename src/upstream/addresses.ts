@@ -44,7 +44,10 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
   };
 }
 
-/** Returns a function that checks whether a body, as bytes or as text, contains an absolute address of the legacy server. */
+/**
+ * Returns a function that checks whether a body contains an absolute address of the legacy server. The body may be
+ * bytes or text.
+ */
 export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffer | string) => boolean {
   return (body) => anywhere.test(typeof body === 'string' ? body : body.toString('latin1'));
 }
@@ -161,9 +164,9 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
 
 /** The parts of the upstream's base address. */
 export interface UpstreamAddress {
-  /** Scheme, host and port, without a trailing slash. */
+  /** The scheme, host and port, without a trailing slash. */
   readonly origin: string;
-  /** The path prefix without a trailing slash; empty if there is none. */
+  /** The path prefix without a trailing slash. Empty if there is no prefix. */
   readonly basePath: string;
 }
 
@@ -196,7 +199,7 @@ export function parseUpstreamUrl(
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
 
-// The URL parser resolves dot segments silently, so the text itself is checked.
+// The URL parser resolves dot segments silently, so they have to be found in the text itself.
 function hasDotSegment(text: string): boolean {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
@@ -214,7 +217,7 @@ export function upstreamPath(basePath: string, target: string): string {
   return basePath + target;
 }
 
-/** Parses the configured `publicOrigin`; returns undefined if it is not configured. */
+/** Parses the configured `publicOrigin`. Returns undefined if it is not configured. */
 export function publicOriginOf(configured: string | undefined): PublicOrigin | undefined {
   if (configured === undefined) return undefined;
   const { protocol, host } = new URL(configured);

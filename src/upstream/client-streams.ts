@@ -46,7 +46,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
         open >= total ||
         (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
         (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
-      // The delay is a constant, because it cannot be predicted when a client will end its stream.
+      // The delay is a constant, because nobody can predict when a client will end its stream.
       if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: 5 });
     },
     begin({ address, caller }) {

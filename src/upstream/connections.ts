@@ -42,7 +42,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** An undici client that carries one request at a time and marks it with the state of the connection. */
+  /** An undici client that carries one request at a time and records the state of the connection in that request. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;

@@ -31,7 +31,9 @@ export interface UpstreamRequest {
   readonly method: string;
   /** The raw path and query relative to the base address. The upstream adds the base path. */
   readonly target: string;
-  /** Hop-by-hop headers, `Host` and `Expect` are removed, and the length is recomputed. */
+  /**
+   * The headers to send, except that hop-by-hop headers, `Host` and `Expect` are removed and the length is recomputed.
+   */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   /** A client's body, for the mode `streamed`. The proxy library sends it. */
@@ -119,7 +121,7 @@ export function createUpstream(
         if (progress.responseStarted || !isConnectionLost(error) || wire.reused !== true) throw error;
       }
     }
-    // `reset` closes the connection after this one request.
+    // `reset` closes the connection after this request.
     const sent = await once(connections.fresh(), { ...wire, reset: true }, { responseStarted: false });
     return { sent, attempts: isSafe ? 2 : 1 };
   };

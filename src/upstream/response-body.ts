@@ -54,8 +54,8 @@ export function transparentResponse(
 }
 
 /**
- * Returns the body of a transparent response without its content coding, for checks only. Returns undefined if it is
- * too large or its coding is unknown, and `damaged` if it cannot be decoded.
+ * Returns the body of a transparent response without its content coding, for use in checks only. Returns undefined if
+ * the body is too large or its coding is unknown, and `damaged` if it cannot be decoded.
  */
 export async function decodeForInspection(
   response: UpstreamResponse,

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { readHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
 
-/** The head of a response whose body is still being received. */
+/** The head of a response, with a body that is still being received. */
 export interface StreamedResponse {
   readonly status: number;
   /** The reason phrase. Each character represents one byte. */

@@ -25,7 +25,7 @@ export interface FailureContext {
   readonly challenge: string;
 }
 
-/** The gateway's error for a response or failure of the upstream. */
+/** The gateway's error for an error response or a failure of the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
   /** True if the upstream refused the caller's credential, so that it must no longer be remembered as verified. */
@@ -167,7 +167,7 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// Error bodies are small, so larger ones are not searched for a message.
+// Error bodies are small, so a larger body is not searched for a message.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
@@ -216,8 +216,7 @@ const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
- * them could divide them among its repetitions in many ways and would try each, so the time would double with each
- * comment.
+ * them would try every way to divide them among its repetitions, so each additional comment would double the time.
  */
 function withoutProlog(text: string): string {
   let at = 0;

@@ -60,7 +60,7 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
 
 const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);
 
-/** Returns the error for a transport failure (rules, 8, last row), in every mode. */
+/** Returns the error for a transport failure, which is the same in every mode (rules, 8, last row). */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
   const [code, text] = BY_KIND[failure.kind];
   const seconds = failure.retryAfterSeconds ?? (WITH_RETRY.has(failure.kind) ? 1 : undefined);

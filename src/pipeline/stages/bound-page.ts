@@ -68,7 +68,7 @@ function updatesCount({ facts, pageCount }: Reply, learned: number | undefined):
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // The parameter check has already reported a value that cannot be parsed.
+  // If a value cannot be parsed, the parameter check has already reported it.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

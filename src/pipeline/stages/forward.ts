@@ -33,7 +33,7 @@ export interface ForwardServices {
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** From now on, stores the operation's responses separately for each caller. */
+  /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /**
@@ -94,8 +94,8 @@ export function forward(services: ForwardServices): StagePlanner {
 }
 
 /**
- * Records the details of an error response. In transparent mode, the request continues even if the error response
- * cannot be read.
+ * Records the details of an error response. In transparent mode, the request continues even if these details cannot be
+ * read.
  */
 async function readFailure(
   planned: PlannedOperation,

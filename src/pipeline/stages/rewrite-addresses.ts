@@ -10,7 +10,7 @@ export interface LegacyAddresses {
   readonly rewrite: boolean;
   readonly find: (body: Buffer) => boolean;
   readonly replace: (body: Buffer, publicAddress: string) => Buffer;
-  /** Returns the address of the gateway for a scheme and host. */
+  /** Returns the gateway's own address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 

@@ -218,7 +218,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** Returns the facts that were found earlier for the same bytes. */
+/** Returns the facts that were found earlier for identical bytes. */
 function knownFacts(
   { trace }: Exchange,
   known: KnownBody,

@@ -64,7 +64,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   };
 }
 
-/** Returns the plan as one line of text, which `portico plan` prints. */
+/** Formats the plan as one line of text for `portico plan`. */
 export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
   return `*    undocumented paths   ${stages.length === 0 ? 'refused' : stages.join(' → ')}`;
 }
@@ -100,7 +100,7 @@ function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExch
     try {
       reply = await next(exchange);
     } catch (error) {
-      // A write whose response was lost may have taken effect.
+      // A write whose response was lost may still have taken effect.
       if (error instanceof UpstreamFailure) purge(passthroughPurges(path));
       throw error;
     }
