@@ -31,9 +31,7 @@ export interface UpstreamRequest {
   readonly method: string;
   /** The raw path and query relative to the base address. The upstream adds the base path. */
   readonly target: string;
-  /**
-   * The headers to send, except that hop-by-hop headers, `Host` and `Expect` are removed and the length is recomputed.
-   */
+  /** The upstream removes hop-by-hop headers, `Host` and `Expect` from these headers, and recomputes the length. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   /** A client's body, for the mode `streamed`. The proxy library sends it. */
