@@ -56,8 +56,8 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.get('/metrics', async (req, res) => {
     const text = await services.metrics.exposition();
     res.set({ 'Content-Type': services.metrics.contentType, Vary: 'Accept-Encoding' });
-    // Every line repeats the metric's name, so compression makes the response about twenty times smaller. It runs on
-    // another thread.
+    // Every line repeats the metric's name, so compression makes the response about twenty times smaller. The
+    // compression runs on another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });

@@ -134,8 +134,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Returns the token and address of a request. The token is sent either as `Bearer TOKEN` or, by browsers, as the
- * password of a `Basic` credential with any name.
+ * Returns the token and the address of a request. Programs send the token as `Bearer TOKEN`, and browsers send it as
+ * the password of a `Basic` credential with any name.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;

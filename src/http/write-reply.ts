@@ -16,7 +16,7 @@ export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
 
 /** The functions that the `Contract-Status` header needs. */
 interface ContractStatusOptions<Checked> {
-  /** Returns the fingerprint of a violation in the ledger. */
+  /** Returns the fingerprint that a violation has in the ledger. */
   readonly reportIdOf: (trace: Checked, violation: Violation) => string;
   /** Returns whether the baseline accepts a violation. */
   readonly isAccepted: (trace: Checked, violation: Violation) => boolean;
@@ -76,9 +76,9 @@ export function writeReply(
 }
 
 /**
- * Returns whether a browser might interpret a response as a page because it is not declared as JSON. If so, it is sent
- * with the `nosniff` header, in every mode, because it may contain text from the upstream's users. This cannot break
- * any page, because no page loads a documented operation's response as a script or a style sheet.
+ * Returns whether a browser might interpret a response as a page because it is not declared as JSON. Such a response is
+ * sent with the `nosniff` header in every mode, because it may contain text from the upstream's users. This cannot
+ * break any page, because no page loads a documented operation's response as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.

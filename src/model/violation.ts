@@ -32,7 +32,7 @@ export interface Violation {
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
   /**
-   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns the whole
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns a whole
    * part of the message.
    */
   readonly at: string;

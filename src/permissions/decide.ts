@@ -50,7 +50,9 @@ function missingFrom(
   return gaps.length < 2 ? { missing } : { missing, alternatives: gaps.map((names) => names.join(' and ')) };
 }
 
-/** The compiled grants of a caller. Callers with equal grants share one object, so it must not be modified. */
+/**
+ * The compiled grants of a caller. Callers with equal grants share one object, which must therefore not be modified.
+ */
 export interface Grants {
   /** The permissions, groups and flags, as bits. */
   readonly bits: BitSet;

@@ -131,8 +131,8 @@ async function readComment(id: string, principal: Principal, lookUp: Lookup): Pr
 }
 
 /**
- * Returns the visibility of a comment. It is unknown for anything else, such as a question or a comment that could not
- * be read.
+ * Returns the visibility of a comment. For anything else, such as a question or a comment that could not be read, the
+ * visibility is unknown.
  */
 function visibilityOf(comment: unknown): ParentVisibility {
   const type = valueAt(comment, '/type');

@@ -30,7 +30,7 @@ export interface CompiledGateway {
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  /** Knows which operations no longer share their stored responses between callers. */
+  /** Indicates which operations no longer share their stored responses between callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** The shadow contract. Undefined if there is none. */

@@ -147,8 +147,8 @@ function denied(missing: string): Violation {
 }
 
 /**
- * Returns the violation to record when the gateway and the upstream disagree about a caller. It shows an administrator
- * that the roles file is wrong (rules, 3).
+ * Returns the violation to record when the gateway and the upstream disagree about a caller. The violation shows an
+ * administrator that the roles file is wrong (rules, 3).
  */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
   return {

@@ -127,8 +127,8 @@ function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolea
 }
 
 /**
- * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so this is how
- * Portico learns whether it would have refused the credential.
+ * Records whether the upstream accepted the credential. Credentials are not verified in `observe` mode, so this shows
+ * whether Portico would have refused the credential.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

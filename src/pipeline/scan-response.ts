@@ -72,7 +72,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       json,
       scanned: differences,
     });
-    // Any other violation can be described only from the whole body.
+    // Describing the violations of an invalid response requires the whole body.
     return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';
   };
 }

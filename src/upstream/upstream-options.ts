@@ -22,8 +22,8 @@ export interface UpstreamOptions {
   /** The maximum idle time between two chunks of a body. */
   readonly bodyTimeoutMs: number;
   /**
-   * The maximum time from admission until the response is complete, or until the rest of it is streamed. Passthrough
-   * has no such limit.
+   * The maximum time from admission until the response is complete or continues as a stream. Passthrough has no such
+   * limit.
    */
   readonly totalTimeoutMs: number;
   /**
