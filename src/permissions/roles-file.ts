@@ -50,8 +50,8 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the policy for verified callers without an account. The configuration takes precedence over the roles file,
- * and the default depends on the verifier. Throws if the policy names an unknown role.
+ * Returns the configured policy or, failing that, the roles file's or the verifier's default. Throws for an unknown
+ * role.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

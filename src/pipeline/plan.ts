@@ -52,8 +52,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       } catch (error) {
         // These errors are decisions or transport failures, so they do not indicate a defect in the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice, so the result of the rest of the plan is reused. If the rest of
-        // the plan failed, its error is thrown again here.
+        // The request must not be sent upstream twice. If the rest of the plan failed, its error is thrown again here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;
