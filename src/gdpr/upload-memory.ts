@@ -16,8 +16,7 @@ type UploadVerdict =
   | {
       readonly verdict: 'first';
       /**
-       * Records the outcome of the upload. The status is undefined if there was no response. Only the first call has an
-       * effect.
+       * Records the outcome of the upload. The status is undefined if there was no response. Repeated calls do nothing.
        */
       readonly finish: (status: number | undefined) => void;
     }
@@ -28,9 +27,7 @@ export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }
 
-/**
- * The maximum number of accepted uploads to remember. Once it is exceeded, the least recently used one is forgotten.
- */
+/** The maximum number of accepted uploads to remember. Beyond this, the least recently used one is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
 /** Creates a memory that contains no uploads yet (rules, 9). */

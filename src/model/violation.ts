@@ -31,10 +31,7 @@ export interface Violation {
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
-  /**
-   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns a whole
-   * part of the message.
-   */
+  /** The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty for an entire message part. */
   readonly at: string;
   /** The schema keyword that was violated, or the name of the rule. */
   readonly keyword: string;
@@ -46,10 +43,7 @@ export interface Violation {
   readonly suggestion?: string;
   /** A description of the value that does not reveal it, such as its type, its length or its form. */
   readonly found?: string;
-  /**
-   * Set for differences that the shadow contract found, which are violations that it would newly refuse or newly
-   * accept.
-   */
+  /** Set for differences that the shadow contract found: violations that it would newly refuse or newly accept. */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
 
@@ -57,9 +51,8 @@ export interface Violation {
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
- * Returns whether a violation is only counted and reported, so that it never causes a refusal or prevents a response
- * from being stored. This applies to undocumented fields, and to everything that the contract expects but does not
- * require.
+ * Returns whether a violation is only counted and reported: it never causes a refusal or prevents a response from being
+ * stored. This applies to undocumented fields, and to everything that the contract expects but does not require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
   return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;

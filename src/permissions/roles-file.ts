@@ -50,8 +50,7 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy or, failing that, the roles file's or the verifier's default. Throws for an unknown
- * role.
+ * Returns the configured policy, else that of the roles file, else the verifier's default. Throws for unknown roles.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

@@ -20,15 +20,9 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
  * separate limits, so that slow clients cannot take the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
-  /**
-   * Throws an `UpstreamFailure` of kind `shed` if the limit on open streams has been reached, either in total or for
-   * this client.
-   */
+  /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
   check(owner: StreamOwner): void;
-  /**
-   * Counts a stream without checking the limits. Returns a function that ends the stream. Calling it again has no
-   * effect.
-   */
+  /** Counts a stream without checking the limits. Returns a function that ends it and may be called repeatedly. */
   begin(owner: StreamOwner): () => void;
   /** The number of open streams. */
   open(): number;
