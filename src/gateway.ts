@@ -2,14 +2,22 @@ import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
-import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
+import { assembleEdges, type CompiledAssembly, type Edges } from './assembly/assemble-edges.ts';
 import { compileGateway, disabledOperations } from './assembly/compile-gateway.ts';
-import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
-import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
+import {
+  applySettings,
+  type Assembled,
+  assembleServices,
+  type AssemblyParts,
+  type Services,
+} from './assembly/assemble-services.ts';
+import { type Calibration, calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
+import { createReload, type Reload, type ReloadedSettings } from './assembly/reload.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
+import { versionOfKey } from './cache/stored-page.ts';
 import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import type { Contract } from './contract/contract.ts';
@@ -37,10 +45,13 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
+  /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
+  readonly readSettings?: () => ReloadedSettings | Promise<ReloadedSettings>;
 }
 
-/** An assembled gateway that is not listening. */
+/** An assembled gateway that is not listening. After a reload, its properties are those of the new configuration. */
 export interface Assembly {
+  readonly settings: Settings;
   readonly gateway: CompiledGateway;
   readonly services: Services;
   /** Problems in the contract or the shadow contract that do not prevent startup. */
@@ -58,14 +69,18 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the address of the upstream. Returns a function that cancels the test. */
   probe(): () => void;
-  /** The state of the credential verifier, which `readyz` reads. */
-  readonly calibration: CalibrationState;
+  /** The tests of the credential verifier, whose state `readyz` reads. */
+  calibration: Calibration;
+  readonly reload: Reload;
   readonly drain: { started: boolean };
   close(): Promise<void>;
 }
 
 /** A gateway that accepts requests. */
-export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gateway' | 'services' | 'baseline'> {
+export interface Gateway extends Pick<
+  Assembly,
+  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings'
+> {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
@@ -88,42 +103,90 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     logStream: log.stream,
     random: given.random ?? Math.random,
   };
-  const start = loadStart(settings, { env: parts.env, ...(given.loadContract && { load: given.loadContract }) });
-  const services = assembleServices(settings, start, parts);
-  const gateway = compileGateway(settings, start, services, parts);
-  const rules = {
-    permissions: start.permissions,
-    ownership: services.ownership,
-    disabledOperations: disabledOperations(settings, start.contract.operations),
-  };
+  const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
+  const start = loadStart(settings, sources);
+  let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
+  const { ladder, ladderFile, learning, ledger, upstreams } = current.services;
+  ladder.onChange((operation) => current.gateway.recompile(operation));
   const drain = { started: false };
-  const calibration: CalibrationState = { kind: 'pending' };
-  const state = {
-    readiness: () => readinessOf(settings, services, calibration, drain.started),
-  };
-  const edges = assembleEdges(settings, start, services, gateway, parts, state);
-  return {
-    gateway,
-    services,
+  const reload = createReload({
+    read: given.readSettings,
+    parts,
+    sources,
+    current: () => current,
+    isClosing: () => drain.started,
+    use: (next, calibration) => {
+      const before = current;
+      try {
+        current = compileAssembly(next, parts);
+      } catch (error) {
+        // The lasting services already follow the new settings.
+        applySettings(before, parts.clock());
+        throw error;
+      }
+      edges.use(current);
+      // Pages with other versions cannot be requested any more. Without this, they would stay until they are evicted.
+      const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
+      current.services.cache.retain((key) => versions.has(versionOfKey(key)));
+      if (calibration === undefined) return;
+      assembly.calibration.stop();
+      assembly.calibration = calibration;
+    },
+  });
+  const edges = assembleEdges(current, parts, {
+    readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
+    reload,
+  });
+  const rules = () => ({
+    permissions: current.start.permissions,
+    ownership: current.services.ownership,
+    disabledOperations: disabledOperations(current.settings, current.start.contract.operations),
+  });
+  const assembly: Assembly = {
+    get settings() {
+      return current.settings;
+    },
+    get gateway() {
+      return current.gateway;
+    },
+    get services() {
+      return current.services;
+    },
     warnings: start.warnings,
     storedLadder: start.ladder,
     edges,
-    planLines: [...[...gateway.plans.values()].map(planLine), undocumentedPlanLine(gateway.undocumented)],
-    permissions: permissionMatrix(start.permissions, start.contract.operations),
-    explain: (request) => explain(gateway, rules, settings.mode.name, request),
-    baseline: start.baseline,
-    probe: () => probeUpstream(settings, services, start.contract.operations, start.serviceAuthorization),
-    calibration,
+    get planLines() {
+      const { plans, undocumented } = current.gateway;
+      return [...[...plans.values()].map(planLine), undocumentedPlanLine(undocumented)];
+    },
+    get permissions() {
+      return permissionMatrix(current.start.permissions, current.start.contract.operations);
+    },
+    explain: (request) => explain(current.gateway, rules(), current.settings.mode.name, request),
+    get baseline() {
+      return current.start.baseline;
+    },
+    probe: () => probeUpstream(settings, current.services, start.contract.operations, start.serviceAuthorization),
+    calibration: { state: { kind: 'pending' }, stop: () => undefined },
+    reload,
     drain,
     close: async () => {
       edges.close();
-      await services.ladderFile.written();
-      services.learning?.close();
-      await services.ledger.close();
-      await services.upstream.close(0);
+      await ladderFile.written();
+      learning?.close();
+      await ledger.close();
+      await upstreams.close(0);
       log.flush();
     },
   };
+  return assembly;
+}
+
+/** Makes the lasting services follow the settings, and compiles the plans. */
+function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAssembly {
+  const { settings, start, services } = assembled;
+  applySettings(assembled, parts.clock());
+  return { ...assembled, gateway: compileGateway(settings, start, services, parts) };
 }
 
 /** An assembled gateway whose stores are open and whose verifier has been tested. */
@@ -142,7 +205,9 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     throw error;
   };
   await assembly.services.ledger.open().catch(failed);
-  const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
+  const state: CalibrationState = { kind: 'pending' };
+  const stop = await calibrate(settings, assembly.services, state).catch(failed);
+  assembly.calibration = { state, stop };
   const stopLadder = await openLadder(settings, assembly.services, assembly.storedLadder).catch((error: unknown) => {
     stop();
     return failed(error);
@@ -156,7 +221,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
       assembly.drain.started = true;
       // The load balancer must learn that this process is not ready before the process refuses connections.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
-      stop();
+      assembly.calibration.stop();
       stopLadder();
       cancelProbe();
     },
@@ -166,7 +231,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
 /** Starts a gateway with its own listeners. If this fails, everything is closed again. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
-  const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
+  const { host, port, adminHost, adminPort } = settings.listen;
   const opened: Listener[] = [];
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
@@ -180,17 +245,30 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     opened.push(publicSide);
     const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
     opened.push(adminSide);
-    const { planLines, explain: explainRequest, gateway, services, baseline } = assembly;
     let closing: Promise<void> | undefined;
+    const { explain: explainRequest, reload } = assembly;
     return {
       publicUrl: publicSide.url,
       adminUrl: adminSide.url,
-      planLines,
+      get settings() {
+        return assembly.settings;
+      },
+      get planLines() {
+        return assembly.planLines;
+      },
+      get gateway() {
+        return assembly.gateway;
+      },
+      get services() {
+        return assembly.services;
+      },
+      get baseline() {
+        return assembly.baseline;
+      },
       explain: explainRequest,
-      gateway,
-      services,
-      baseline,
-      close: ({ lameDuckSeconds = 0 } = {}) => (closing ??= close(drainSeconds * 1000, lameDuckSeconds * 1000)),
+      reload,
+      close: ({ lameDuckSeconds = 0 } = {}) =>
+        (closing ??= close(assembly.settings.listen.drainSeconds * 1000, lameDuckSeconds * 1000)),
     };
   } catch (error) {
     await close(0, 0);
@@ -204,6 +282,7 @@ interface MountedGateway {
   /** The Express app of the admin side: health checks, metrics and the console. */
   readonly admin: Express;
   readonly planLines: readonly string[];
+  readonly reload: Reload;
   close(): Promise<void>;
 }
 
@@ -215,6 +294,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
     handle: assembly.edges.handle,
     admin: assembly.edges.adminApp,
     planLines: assembly.planLines,
+    reload: assembly.reload,
     close: () => (closing ??= drain(0).then(() => assembly.close())),
   };
 }
@@ -226,8 +306,7 @@ function toStandardOutput(): { readonly stream: DestinationStream; flush(): void
 }
 
 function readinessOf(
-  { embedded }: Settings,
-  { upstream }: Services,
+  { settings: { embedded }, services: { upstreams } }: Assembled,
   calibration: CalibrationState,
   draining: boolean,
 ): Readiness {
@@ -237,7 +316,7 @@ function readinessOf(
       calibration.needed === true &&
       calibration.kind !== 'calibrated' &&
       'credentials cannot be verified yet',
-    upstream.stats().circuit === 'open' && 'the upstream keeps failing; requests to it are paused',
+    upstreams.stats().circuit === 'open' && 'the upstream keeps failing; requests to it are paused',
   ].filter((reason) => typeof reason === 'string');
   return { ready: reasons.length === 0, reasons };
 }

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { withoutLimits } from '../upstream/upstream-options.ts';
-import { observesLimits, type Settings } from '../config/settings.ts';
+import { observesLimits } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
@@ -13,9 +13,9 @@ import { createTrace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
-import type { AssemblyParts, Services } from './assemble-services.ts';
+import type { Assembled, AssemblyParts } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
-import type { Start } from './load-start.ts';
+import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway. They are not listening yet. */
 export interface Edges {
@@ -24,43 +24,92 @@ export interface Edges {
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
+  /** Uses a newly assembled gateway for new requests of both sides. */
+  use(next: CompiledAssembly): void;
   /** Stops the sampling of traffic. */
   close(): void;
 }
 
-/** The parts of the gateway's state that the edges read. */
+/** The services with the gateway that is compiled for them. */
+export interface CompiledAssembly extends Assembled {
+  readonly gateway: CompiledGateway;
+}
+
+/** The parts of the gateway's state that the edges use. */
 interface EdgeState {
   readonly readiness: () => Readiness;
+  readonly reload: Reload;
 }
 
 /** Creates the apps and the servers of the public side and the admin side. */
-export function assembleEdges(
-  settings: Settings,
-  start: Start,
-  services: Services,
-  gateway: CompiledGateway,
-  parts: AssemblyParts,
-  state: EdgeState,
-): Edges {
-  const { cache, pageCounts, metrics, kindOf, isAccepted, logger } = services;
+export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
+  const { settings, services } = first;
+  const { metrics, purge, logger, traffic } = services;
   const { listen } = settings;
-  const purge = (tags: readonly string[] | 'all'): number => {
-    if (tags === 'all') pageCounts.dropAll();
-    else pageCounts.drop(tags);
-    return tags === 'all' ? cache.purgeAll() : cache.purge(tags);
-  };
-  metrics.watch({ ready: () => state.readiness().ready });
   const { clock } = parts;
-  const publicOrigin = publicOriginOf(settings.publicOrigin);
-  const { operations } = start.contract;
-  const withErrorMessage = new Set(operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
-  const publicServices: PublicServices = {
+  const { readiness, reload } = state;
+  metrics.watch({ ready: () => readiness().ready });
+  const startedAt = clock();
+  const consoleOf = ({ settings: used, start, services: current, gateway }: CompiledAssembly) =>
+    createLazyConsole(used, start, current, gateway, {
+      clock,
+      startedAt,
+      purge,
+      readiness,
+      reload: () => reload('console'),
+      publicAddress: () => ownAddress(publicServer.server.address()),
+    });
+  let operatorConsole = consoleOf(first);
+  const adminApp = createAdminApp({
+    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
+    readiness,
+    metrics,
+    purge,
+    reload: () => reload('admin'),
+    console: (req, res, next) => operatorConsole(req, res, next),
+    logger,
+  });
+  const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
+  // A request that is refused before it is read never reaches the application, so it is counted here.
+  const onRefused = ({ code, status }: GatewayError, requestId: string) => {
+    const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
+    metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
+    logger.info({ requestId, error: code }, 'request refused before it was read');
+  };
+  const publicServices = publicServicesOf(first, parts);
+  const own = createPublicHandler(publicServices);
+  const mounted = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
+  const publicServer = createListenerServer(own.handle, { ...listen, onRefused });
+  const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
+  return {
+    handle: mounted.handle,
+    adminApp,
+    publicServer,
+    adminServer,
+    use(next) {
+      const used = publicServicesOf(next, parts);
+      operatorConsole = consoleOf(next);
+      own.use(used);
+      mounted.use({ ...used, checkHead: requestHeadFault });
+    },
+    close: () => clearInterval(sampling),
+  };
+}
+
+/** Returns the services that the public side uses for new requests. */
+function publicServicesOf(
+  { settings, start, services, gateway }: CompiledAssembly,
+  { clock }: Pick<AssemblyParts, 'clock'>,
+): PublicServices {
+  const { cache, kindOf, isAccepted } = services;
+  const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
+  return {
     gateway,
     arrival: {
-      maxTargetBytes: listen.maxTargetBytes,
+      maxTargetBytes: settings.listen.maxTargetBytes,
       publicBasePath: settings.publicBasePath,
-      publicOrigin,
-      trustedProxies: listen.trustedProxies,
+      publicOrigin: publicOriginOf(settings.publicOrigin),
+      trustedProxies: settings.listen.trustedProxies,
       clock,
     },
     errorsFor: settings.errorsFor,
@@ -74,31 +123,6 @@ export function assembleEdges(
     record: services.recordTrace,
     clock,
   };
-  const adminApp = createAdminApp({
-    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
-    readiness: state.readiness,
-    metrics,
-    purge,
-    console: createLazyConsole(settings, start, services, gateway, {
-      clock,
-      purge,
-      readiness: state.readiness,
-      publicAddress: () => ownAddress(publicServer.server.address()),
-    }),
-    logger,
-  });
-  const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // A request that is refused before it is read never reaches the application, so it is counted here.
-  const onRefused = ({ code, status }: GatewayError, requestId: string) => {
-    const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
-    metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
-    logger.info({ requestId, error: code }, 'request refused before it was read');
-  };
-  const publicServer = createListenerServer(createPublicHandler(publicServices), { ...listen, onRefused });
-  const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
-  const close = () => clearInterval(sampling);
-  const handle = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
-  return { handle, adminApp, publicServer, adminServer, close };
 }
 
 /**

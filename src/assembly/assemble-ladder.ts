@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
-import { createLadder, type Ladder, type LadderEvents } from '../ladder/create-ladder.ts';
+import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../ladder/create-ladder.ts';
 import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../ladder/ladder-rows.ts';
 import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
 import { type LadderState, startingState } from '../ladder/ladder-step.ts';
@@ -9,6 +9,9 @@ import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+
+/** The log message for steps that no longer apply, at the start and after a reload. */
+export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
 /** A gateway's ladder, with its file. */
 interface AssembledLadder {
@@ -48,13 +51,10 @@ export function assembleLadder(
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
-    options: settings.ladder,
-    operations: configuredLevels(settings, start.contract),
-    transparent: settings.mode.transparent,
+    ...ladderSetup(settings, start.contract, isAccepted),
     state: startingState(start.ladder, start.contract.version, clock()),
     file,
     events: eventsOf(logger, metrics),
-    isAccepted,
     clock,
   });
   const demoted = () =>
@@ -63,6 +63,17 @@ export function assembleLadder(
     );
   metrics.watch({ operationChecks: ladder.checksFor, demoted });
   return { ladder, file };
+}
+
+/** Returns the ladder's part of the configuration. */
+export function ladderSetup(settings: Settings, contract: Contract, isAccepted: IsAccepted): LadderSetup {
+  return {
+    options: settings.ladder,
+    operations: configuredLevels(settings, contract),
+    transparent: settings.mode.transparent,
+    contract: contract.version,
+    isAccepted,
+  };
 }
 
 /** Returns the configured checks of each operation. */

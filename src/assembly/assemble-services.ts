@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Trace } from '../model/trace.ts';
 import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
@@ -5,32 +6,26 @@ import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
-import { packageVersion } from '../files/package-root.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
-import type { Ladder } from '../ladder/create-ladder.ts';
-import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
-import type { Ledger } from '../ledger/record/create-ledger.ts';
-import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
+import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isOutage } from '../model/ledger-entry.ts';
-import type { Operation } from '../model/operation.ts';
-import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
-import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
-import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/lookup.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
-import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
-import { assembleLadder } from './assemble-ladder.ts';
-import { assembleLedger } from './assemble-ledger.ts';
-import { createAuthenticator } from './create-authenticator.ts';
-import { createLearning, type Learning } from './learning.ts';
+import { CONTRACT_CHANGED, ladderSetup } from './assemble-ladder.ts';
+import { createAuthenticator, refusesByIdentity } from './create-authenticator.ts';
+import {
+  type AcceptsViolation,
+  createLastingServices,
+  type LastingServices,
+  metricsOptions,
+} from './lasting-services.ts';
 import type { Start } from './load-start.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
@@ -44,9 +39,8 @@ export interface AssemblyParts {
   readonly random: () => number;
 }
 
-/** The gateway's services. They live until the gateway is closed. */
-export interface Services {
-  readonly logger: Logger;
+/** The gateway's services. A reload replaces some of them, and the others follow the new settings. */
+export interface Services extends LastingServices {
   readonly upstream: Upstream;
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
@@ -54,38 +48,33 @@ export interface Services {
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
-  readonly metrics: Metrics;
-  readonly traffic: TrafficHistory;
-  readonly ledger: Ledger;
-  /** Learns from traffic. Undefined unless `learn.traffic` is on. */
-  readonly learning: Learning | undefined;
-  /** Returns the fingerprint of a violation and the properties from which it is computed. */
-  readonly kindOf: KindOf;
-  /** Returns whether the baseline accepts a violation. `status` is the upstream's status. */
-  readonly isAccepted: (operation: string | undefined, status: number | undefined, violation: Violation) => boolean;
+  readonly isAccepted: AcceptsViolation;
+  /** Returns whether the baseline accepts an entry of the ledger. */
+  readonly accepts: IsAccepted;
+  /** The number of reloads that have withdrawn the acceptance of a violation. */
+  readonly withdrawals: number;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;
-  readonly ladder: Ladder;
-  readonly ladderFile: LadderFile;
   /** Passes the trace of a finished request to all trace observers. */
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** Creates the services. No connection or listener is opened yet. */
-export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
-  const { clock, logStream, random } = parts;
-  const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
-  const upstream = createUpstream(
-    start.address,
-    settings.upstream,
-    clock,
-    (change) => logCircuit(logger, settings.upstream.circuit.openSeconds, change),
-    observesLimits(settings),
-  );
-  const lookUp = createLookup(upstream);
-  const cache = createPageCache(settings.cache, clock);
-  const kindOf = createKindOf();
+/** The settings, what the start has read, and the services. */
+export interface Assembled {
+  readonly settings: Settings;
+  readonly start: Start;
+  readonly services: Services;
+}
+
+/**
+ * Creates the services. No connection or listener is opened yet. For a reload, `before` contains the services in use:
+ * those that the new settings do not affect are kept, and none of them changes before `applySettings` is called.
+ */
+export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
+  const { clock, random } = parts;
   const { baseline } = start;
+  const kept = before?.services;
+  const kindOf = kept?.kindOf ?? createKindOf();
   const accepts: IsAccepted = (entry) =>
     baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
   const isAccepted: Services['isAccepted'] = (operation, upstreamStatus, violation) => {
@@ -93,42 +82,151 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
     return accepts({ fingerprint, check: violation.check, status });
   };
-  const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
-  const metrics = createMetrics({
-    operations: start.contract.operations,
-    permissions: permissionLabels(settings, start.contract.operations),
-    isAccepted: ({ operation, upstream: exchanged }, violation) => isAccepted(operation, exchanged?.status, violation),
-    mode: settings.mode.name,
-    checks: settings.checks,
-    version: packageVersion(),
-    contractVersion: start.contract.version,
-    release: settings.release,
-  });
-  if (metrics.foldedOperations() > 0)
-    logger.warn(
-      { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
-      'the contract has too many operations for the metrics: the last ones are counted together as folded',
-    );
-  metrics.watch({
-    upstreamInFlight: () => upstream.stats().inFlight,
-    upstreamQueued: () => upstream.stats().queued,
-    upstreamStreams: () => upstream.stats().streams,
-    limitsExceeded: () => upstream.stats().limitsExceeded,
-    upstreamCircuitOpen: () => upstream.stats().circuit === 'open',
-    cacheEntries: () => cache.stats().entries,
-    cacheBytes: () => cache.stats().bytes,
-    ledgerEntries: () => ledger.size(),
-    ledgerDropped: () => ledger.dropped(),
-  });
-  const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics, isAccepted: accepts });
-  const { ownership } = settings.permissions;
-  const shadow = assembleShadow(settings, start, { metrics, ledger });
+  /** Returns the service in use if everything that it depends on is unchanged, and otherwise a new one. */
+  const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
+    const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
+    return isSame ? of(before.services) : create();
+  };
+  const logger = kept?.logger ?? createLogger({ level: settings.logging.level, clock, stream: parts.logStream });
+  const upstream = keep(
+    (services) => services.upstream,
+    connectionSources,
+    () => {
+      const onCircuit = (change: CircuitChange) => logCircuit(logger, settings.upstream.circuit.openSeconds, change);
+      return createUpstream(start.address, settings.upstream, clock, onCircuit, observesLimits(settings));
+    },
+  );
+  const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
+  const cache = keep(
+    (services) => services.cache,
+    ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
+    () => createPageCache(settings.cache, clock),
+  );
+  const pageCounts = keep(
+    (services) => services.pageCounts,
+    ({ settings: { pageBounds } }) => pageBounds,
+    () => createPageCounts(settings.pageBounds, clock),
+  );
+  const own = { clock, logger, upstream, cache, pageCounts, kindOf, accepts, isAccepted };
+  const lasting = kept ?? createLastingServices(settings, start, own);
+  const { ownership: ownershipOptions } = settings.permissions;
+  const shadow = keep(
+    (services) => services.shadow,
+    ({ settings: { checks, operations, contract }, start: { contract: live, shadow: candidate } }) => [
+      [checks, operations, contract],
+      [live.version, candidate?.version],
+    ],
+    () => assembleShadow(settings, start, lasting),
+  );
+  return {
+    ...lasting,
+    upstream,
+    cache,
+    pageCounts,
+    lookUp,
+    guard: keep(
+      (services) => services.guard,
+      ({ settings: { cache: options } }) => options.sampleShared,
+      () =>
+        createAudienceGuard({
+          sampleShared: settings.cache.sampleShared,
+          random,
+          demoted: kept?.guard.demoted() ?? [],
+          onDemoted: (operation) =>
+            logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on'),
+        }),
+    ),
+    ownership: keep(
+      (services) => services.ownership,
+      (from) => [from.settings.permissions.ownership, connectionSources(from)],
+      () => createOwnership(ownershipOptions, clock, createAuthorLookup(ownershipOptions, lookUp)),
+    ),
+    authenticator: keep(
+      (services) => services.authenticator,
+      identitySources,
+      () => {
+        // A later reload can replace the upstream without affecting the credentials.
+        const exchange: Upstream['exchange'] = (request) => lasting.upstreams.latestOf(upstream).exchange(request);
+        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: lasting.logins });
+      },
+    ),
+    accepts,
+    isAccepted,
+    withdrawals: (kept?.withdrawals ?? 0) + (before !== undefined && withdrawsAcceptance(before.start, start) ? 1 : 0),
+    shadow,
+    recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow }),
+  };
+}
+
+/**
+ * Makes the lasting services follow the settings, at the start and after a reload. From then on, they work for new
+ * requests with these settings.
+ */
+export function applySettings({ settings, start, services }: Assembled, now: number): void {
+  const { live, logger, metrics, ladder, ledger, learning } = services;
+  logger.level = settings.logging.level;
+  services.upstreams.use(services.upstream);
+  live.cache = services.cache;
+  live.pageCounts = services.pageCounts;
+  live.duplicateWindowSeconds = settings.gdpr.duplicateWindowSeconds;
+  if (live.shadow !== services.shadow) {
+    live.droppedBefore += live.shadow?.dropped() ?? 0;
+    live.shadow = services.shadow;
+  }
+  metrics.configure(metricsOptions(settings, start, services.isAccepted, now));
+  services.traffic.follow(metrics.traffic);
+  ledger.configure({ release: settings.release, operations: start.contract.operations.map(({ id }) => id) });
+  const setup = ladderSetup(settings, start.contract, services.accepts);
+  if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)
+    logger.warn({ ladder: { steps: ladder.state().steps.length } }, CONTRACT_CHANGED);
+  ladder.configure(setup);
+  if (start.learned !== undefined) learning?.follow(start.learned.document);
+}
+
+type Sources = Pick<Assembled, 'settings' | 'start'>;
+
+/** Returns everything that the connections to the upstream and their limits depend on. */
+function connectionSources({ settings, start: { address } }: Sources) {
+  const {
+    credentials: _,
+    permissionMessages: __,
+    legacyOrigins: ___,
+    startupProbe: ____,
+    ...options
+  } = settings.upstream;
+  return [address, options, observesLimits(settings)];
+}
+
+/** Returns everything that the verification of credentials depends on. */
+function identitySources({ settings, start: { address, roles } }: Sources) {
+  const { authentication, mode } = settings;
+  const passwords = authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash]) : [];
+  return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
+}
+
+/** Returns whether a violation that was accepted is no longer accepted. */
+function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
+  const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
+  return (before.baseline?.read().accepted ?? []).some(
+    ({ fingerprint, expires }) => !accepted.has(fingerprint) || accepted.get(fingerprint) !== expires,
+  );
+}
+
+/** Returns the function that passes each trace to all observers. */
+function createRecorder(
+  settings: Settings,
+  { contract }: Pick<Start, 'contract'>,
+  { clock, logStream }: AssemblyParts,
+  services: LastingServices & Pick<Services, 'shadow'>,
+): (trace: Trace) => void {
+  const { logger, metrics, ledger, ladder, shadow, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
-    operations: start.contract.operations,
+    operations: contract.operations,
     level: settings.logging.level,
     principalNames: settings.logging.principalNames,
     clock,
     stream: logStream,
+    nameTag,
     fingerprintOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
   });
   const observers: TraceObserver[] = [
@@ -138,47 +236,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
     { name: 'access log', record: accessLog.record },
   ];
-  return {
-    logger,
-    upstream,
-    cache,
-    guard: createAudienceGuard({
-      sampleShared: settings.cache.sampleShared,
-      random,
-      onDemoted: (operation) =>
-        logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on'),
-    }),
-    pageCounts: createPageCounts(settings.pageBounds, clock),
-    ownership: createOwnership(ownership, clock, createAuthorLookup(ownership, lookUp)),
-    lookUp,
-    authenticator: createAuthenticator(settings, start.roles, upstream, clock),
-    metrics,
-    traffic: createTrafficHistory(metrics.traffic, clock),
-    ledger,
-    learning: start.learned && createLearning(settings, start.learned, clock, logger),
-    kindOf,
-    isAccepted,
-    shadow,
-    ladder,
-    ladderFile,
-    recordTrace: createTraceRecorder(observers, (observer, error) =>
-      logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
-    ),
-  };
-}
-
-/**
- * Returns the names of all requirements that a caller may fail to meet. They come from the contract and the
- * configuration, never from a request.
- */
-export function permissionLabels(
-  { undocumented }: Pick<Settings, 'undocumented'>,
-  operations: readonly Pick<Operation, 'requires'>[],
-): string[] {
-  const required = operations.flatMap(({ requires }) => (requires === undefined ? [] : termsOf(requires)));
-  const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
-  const names = [...required.map(({ name }) => name), ...allowed];
-  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
+  return createTraceRecorder(observers, (observer, error) =>
+    logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
+  );
 }
 
 /** Logs when the circuit opens, including the last failure, and when it closes. */

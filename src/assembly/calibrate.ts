@@ -60,3 +60,33 @@ export async function calibrate(
     clearTimeout(timer);
   };
 }
+
+/** The state of a verifier's tests, and the function that stops them. */
+export interface Calibration {
+  readonly state: CalibrationState;
+  stop(): void;
+}
+
+/**
+ * Tests the verifier of a reload before it is used, if the reload changes the verifier or what depends on it. Throws a
+ * StartFault if the verifier is unusable or the upstream does not respond: the verifier in use may still work.
+ */
+export async function calibrateReload(
+  settings: Settings,
+  services: Services,
+  before: { readonly settings: Settings; readonly services: Services },
+): Promise<Calibration | undefined> {
+  const isSame = services.authenticator === before.services.authenticator;
+  if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
+  const state: CalibrationState = { kind: 'pending' };
+  const stop = await calibrate(settings, services, state);
+  if (state.needed !== true || state.kind === 'calibrated') return { state, stop };
+  stop();
+  throw new StartFault([
+    {
+      ...settings.placeOf('/authentication/verifier'),
+      message: 'credentials cannot be verified with this configuration: the upstream does not respond to the probe',
+      suggestion: 'correct upstream.url and authentication.probe, or reload when the upstream responds',
+    },
+  ]);
+}

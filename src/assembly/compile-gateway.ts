@@ -1,6 +1,5 @@
 import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-options.ts';
 import type { Settings } from '../config/settings.ts';
-import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
@@ -34,6 +33,7 @@ import {
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
+import { createPageVersions } from './page-version.ts';
 import { withShadowBodies } from './watch-shadow.ts';
 
 /** The targets memo may use one eighth of the memory that is configured for stored pages. */
@@ -59,15 +59,15 @@ export function compileGateway(
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
   const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
   const { ladder } = services;
-  const planned = (operation: Operation) =>
-    compilePlan(
-      {
-        ...planOperation(settings, operation),
-        checks: ladder.checksFor(operation.id),
-        moved: movedOf(ladder.levels(), ladder.state(), operation.id),
-      },
-      planners,
-    );
+  const pageVersionOf = createPageVersions(settings, start, services.withdrawals);
+  const planned = (operation: Operation) => {
+    const effective = {
+      ...planOperation(settings, operation),
+      checks: ladder.checksFor(operation.id),
+      moved: movedOf(ladder.levels(), ladder.state(), operation.id),
+    };
+    return compilePlan({ ...effective, pageVersion: pageVersionOf(effective) }, planners);
+  };
   const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));
   const targets = createTargets({
     contract,
@@ -79,18 +79,16 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // Stages share state only through the services, so a plan can be replaced while requests are in progress.
-  ladder.onChange((id) => {
-    const current = plans.get(id);
-    if (current === undefined) return;
-    plans.set(id, planned(current.operation));
-    targets.clear();
-    // Pages stored at the `report` level may be invalid, so they must no longer be served.
-    if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
-  });
   return {
     contract,
     plans,
+    // Stages share state only through the services, so a plan can be replaced while requests are in progress.
+    recompile: (id) => {
+      const current = plans.get(id);
+      if (current === undefined) return;
+      plans.set(id, planned(current.operation));
+      targets.clear();
+    },
     undocumented: undocumentedPlan(settings, start, services, { access, clock }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,
@@ -109,7 +107,7 @@ export function compileGateway(
 function undocumentedPlan(
   settings: Settings,
   { address }: Start,
-  { upstream, cache, pageCounts, learning }: Services,
+  { upstream, purge, learning }: Services,
   { access, clock }: Pick<UndocumentedPlanParts, 'access' | 'clock'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
@@ -123,15 +121,7 @@ function undocumentedPlan(
     upstream,
     clock,
     sample: learning?.samplePath,
-    purge: (tags) => {
-      if (tags === undefined) {
-        pageCounts.dropAll();
-        cache.purgeAll();
-      } else {
-        pageCounts.drop(tags);
-        cache.purge(tags);
-      }
-    },
+    purge: (tags) => void purge(tags ?? 'all'),
   });
 }
 
@@ -158,14 +148,13 @@ function stageServices(
     serviceAuthorization,
     publicOrigin: publicOriginOf(settings.publicOrigin),
     isPermissionMessage,
-    contractVersion: contract.version,
     noCacheRoles: settings.cache.noCacheRoles,
     bodyLimits: {
       bytes: listen.maxBodyBytes,
       json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
     },
     jsonLimits,
-    uploads: createUploadMemory(clock, settings.gdpr),
+    uploads: services.uploads,
     check: contract.checkResponse,
     namesUpstream,
     knownBodies: createKnownBodies(),
@@ -196,10 +185,7 @@ function stageServices(
       }),
       services.shadow,
     ),
-    purge: (tags) => {
-      cache.purge(tags);
-      pageCounts.drop(tags);
-    },
+    purge: services.purge,
     recordBackground: services.recordTrace,
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
@@ -211,7 +197,7 @@ function stageServices(
 }
 
 /** Combines an operation with its configuration. */
-export function planOperation(settings: Settings, operation: Operation): PlannedOperation {
+export function planOperation(settings: Settings, operation: Operation): Omit<PlannedOperation, 'pageVersion'> {
   const own = settings.operations[operation.id] ?? {};
   const { cacheability } = operation;
   const cache =

@@ -2,39 +2,55 @@ import type { Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import { createAuthenticator as create } from '../identity/create-authenticator.ts';
 import { createFileVerifier } from '../identity/file-verifier.ts';
+import type { FailureLimiter } from '../identity/limits.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
+import type { KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
+/** The parts of authentication that outlive the authenticator, so that a reload does not reset the limits. */
+export interface LoginMemory {
+  /** The keyed hash for the audiences of callers that are not verified. */
+  readonly hash: KeyedHash;
+  readonly failures: FailureLimiter;
+}
+
+/** The parts of an authenticator that the settings do not contain. */
+interface AuthenticatorParts {
+  readonly roles: RolesFile;
+  /** Exchanges a probe with the upstream that is current at that time. */
+  readonly exchange: Upstream['exchange'];
+  readonly clock: Clock;
+  readonly memory?: LoginMemory;
+}
+
 /** Creates the authenticator with the configured verifier. */
 export function createAuthenticator(
   settings: Settings,
-  roles: RolesFile,
-  upstream: Upstream,
-  clock: Clock,
+  { roles, exchange, clock, memory }: AuthenticatorParts,
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
   // The mode `observe` sends no requests of its own. Responses to clients show whether a credential is valid.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
-  const probe = isPassive ? neverProbes : probeOf(upstream, options.path);
+  const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =
     authentication.verifier === 'file'
       ? createFileVerifier(roles.accounts, hashing, roles.source)
       : createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
-  return create({ options: authentication, verifier });
+  return create({ options: authentication, verifier, ...memory });
 }
 
 /** Returns a function that sends a credential to the upstream and returns the upstream's response. */
-function probeOf(upstream: Upstream, target: string) {
+function probeOf(exchange: Upstream['exchange'], target: string) {
   return async (authorization: string, signal: AbortSignal) => {
     const headers = [
       ['Accept', 'application/json'],
       ['Content-Type', 'application/json'],
       ['Authorization', authorization],
     ] as const;
-    return upstream.exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
+    return exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
   };
 }
 

@@ -17,15 +17,15 @@ export function createLazyConsole(
   start: Start,
   services: Services,
   gateway: CompiledGateway,
-  given: Pick<ConsoleSources, 'clock' | 'purge' | 'readiness'> & Pick<ReferenceSources, 'publicAddress'>,
+  given: Pick<ConsoleSources, 'clock' | 'startedAt' | 'purge' | 'readiness' | 'reload'> &
+    Pick<ReferenceSources, 'publicAddress'>,
 ): RequestHandler {
-  const startedAt = given.clock();
   let handler: Promise<RequestHandler> | undefined;
   const load = async () => {
     const { createConsole } = await import('../console/create-console.ts');
     const { publicAddress, ...rest } = given;
     const reference = { ...referenceOf(settings, start, services), publicAddress };
-    return createConsole({ ...sourcesOf(settings, start, services, gateway), ...rest, reference, startedAt });
+    return createConsole({ ...sourcesOf(settings, start, services, gateway), ...rest, reference });
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
@@ -51,7 +51,7 @@ function referenceOf(settings: Settings, { contract }: Start, { ladder }: Servic
 
 function sourcesOf(settings: Settings, start: Start, services: Services, gateway: CompiledGateway) {
   const { contract, permissions } = start;
-  const { ownership, traffic, ledger, ladder, cache, upstream, logger } = services;
+  const { ownership, traffic, ledger, ladder, cache, upstream, upstreams, logger } = services;
   const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
   return {
     version: packageVersion(),
@@ -66,7 +66,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explain(gateway, rules, settings.mode.name, request).map(explainLine),
     inventory: (query) => cache.inventory(query),
-    upstream: () => upstream.stats(),
+    upstream: () => upstreams.stats(),
     upstreamHistory: () => upstream.history(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;

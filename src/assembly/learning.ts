@@ -15,6 +15,8 @@ import { toSampledResponse } from '../walk/sampled-response.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
+  /** Compares traffic with another document from now on. The observations stay. */
+  follow(document: DocumentNode): void;
   close(): void;
 }
 
@@ -29,11 +31,14 @@ export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): Doc
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }
 
-/** Reads the stored observations if `learn.traffic` is on. Throws a StartFault if the file is invalid. */
-export function loadLearned(settings: Settings): LearnedBefore | undefined {
+/**
+ * Reads the document, and the stored observations unless the gateway is `running`, if `learn.traffic` is on. Throws a
+ * StartFault if a file is invalid.
+ */
+export function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
   if (!traffic) return undefined;
-  const observations = readObservationFile(file, settings.placeOf('/learn/file'), 0);
+  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
   return { document: readLearnDocument(settings), observations };
 }
 
@@ -45,9 +50,11 @@ export function createLearning(
   logger: Logger,
 ): Learning {
   if (observations.sinceAt === 0) observations.sinceAt = clock();
-  const learner = createLearner({ document, clock, before: observations });
-  const writer = createObservationWriter(learn.file, learner.observations, (message) =>
-    logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
+  let learner = createLearner({ document, clock, before: observations });
+  const writer = createObservationWriter(
+    learn.file,
+    () => learner.observations(),
+    (message) => logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
   let isReported = false;
   const safely = (step: () => void) => {
@@ -65,6 +72,9 @@ export function createLearning(
       safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),
+    follow: (next) => {
+      learner = createLearner({ document: next, clock, before: observations });
+    },
     close: () => writer.close(),
   };
 }

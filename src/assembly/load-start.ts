@@ -35,17 +35,22 @@ export interface Start extends LoadedPermissions {
 }
 
 /** What startup reads in addition to the settings. */
-interface StartSources {
+export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
+  /**
+   * The running gateway, for a reload. It has newer states of the ladder and of the observations than their files, so
+   * these are not read.
+   */
+  readonly running?: { readonly settings: Settings; readonly start: Start };
 }
 
 /**
  * Loads the contract, the roles file and the upstream's settings. Throws a StartFault with all configuration errors in
  * them.
  */
-export function loadStart(settings: Settings, { env, load = loadContract }: StartSources): Start {
+export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const faults: Fault[] = [];
   const attempt = <T>(step: () => T): T | undefined => {
     try {
@@ -67,8 +72,8 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
-  const ladder = attempt(() => readStoredLadder(settings));
-  const learned = attempt(() => ({ before: loadLearned(settings) }));
+  const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
+  const learned = attempt(() => ({ before: loadLearned(settings, running?.start.learned) }));
   if (faults.length > 0) throw new StartFault(faults);
   if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow)
     throw new StartFault([]);

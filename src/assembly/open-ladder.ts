@@ -3,6 +3,7 @@ import { whyUnwritable } from '../files/replace-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { movedLevels } from '../ladder/ladder-rows.ts';
 import { StartFault } from '../model/fault.ts';
+import { CONTRACT_CHANGED } from './assemble-ladder.ts';
 import type { Services } from './assemble-services.ts';
 
 // Promotions depend on a window of hours, so it is enough to evaluate them every five minutes.
@@ -35,10 +36,7 @@ export async function openLadder(
   }
   const state = ladder.state();
   if (stored !== undefined && stored.contract !== state.contract && stored.steps.length > 0)
-    logger.warn(
-      { ladder: { steps: stored.steps.length } },
-      'the contract has changed: every check starts at its configured level',
-    );
+    logger.warn({ ladder: { steps: stored.steps.length } }, CONTRACT_CHANGED);
   const moving = new Set(movedLevels(ladder.levels(), state).map(({ step }) => step));
   for (const step of state.steps) {
     const { operation, check, move, at } = step;
@@ -51,7 +49,8 @@ export async function openLadder(
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const timers = [setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS)];
-  if (settings.ladder.promote.enabled) timers.push(setInterval(() => void evaluate(), PROMOTION_MS));
+  // A reload can enable promotions.
+  timers.push(setInterval(() => void evaluate(), PROMOTION_MS));
   for (const timer of timers) timer.unref();
   return () => timers.forEach(clearInterval);
 }

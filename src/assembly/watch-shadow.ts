@@ -12,7 +12,7 @@ export function assembleShadow(
   { metrics, ledger }: { readonly metrics: Metrics; readonly ledger: Ledger },
 ): ShadowContract | undefined {
   if (shadow === undefined) return undefined;
-  const watch = createShadowContract({
+  return createShadowContract({
     live: contract,
     shadow,
     checksFor: settings.checksFor,
@@ -26,8 +26,6 @@ export function assembleShadow(
       ledger.record(trace);
     },
   });
-  metrics.watch({ candidateDropped: watch.dropped });
-  return watch;
 }
 
 /** Wraps a body check so that the shadow contract sees each parsed request body before the check. */

@@ -59,13 +59,17 @@ export interface AudienceGuard {
   demoted(): readonly string[];
 }
 
-/** Creates an audience guard. `random` returns 0 ≤ x < 1. `onDemoted` is called once for each demoted operation. */
+/**
+ * Creates an audience guard. `random` returns 0 ≤ x < 1. `onDemoted` is called once for each demoted operation, except
+ * for those that were already `demoted` before.
+ */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;
   readonly random: () => number;
+  readonly demoted?: readonly string[];
   readonly onDemoted?: (operationId: string) => void;
 }): AudienceGuard {
-  const demoted = new Set<string>();
+  const demoted = new Set<string>(settings.demoted);
   const demote = (operationId: string) => {
     if (demoted.has(operationId)) return;
     demoted.add(operationId);

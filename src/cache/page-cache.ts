@@ -72,6 +72,8 @@ export interface PageCache {
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
+  /** Removes the pages whose keys no longer occur. This reads every key. Returns the number of pages removed. */
+  retain(occurs: (key: string) => boolean): number;
   /**
    * Returns a number that grows with every purge. Coalescing keys include it, so that a request after a write cannot
    * join an earlier fetch.
@@ -171,6 +173,11 @@ export function createPageCache(
       return before;
     },
     drop: (key) => void pages.delete(key),
+    retain(occurs) {
+      const gone = [...pages.keys()].filter((key) => !occurs(key));
+      for (const key of gone) pages.delete(key);
+      return gone.length;
+    },
     generation: () => generations.current,
     inventory: (query) =>
       pageInventory(

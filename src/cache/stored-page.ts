@@ -146,7 +146,8 @@ export const CLIENT_CACHE_HEADERS: HeaderPairs = [
 
 /** The parts of a cache key (rules, 6). */
 export interface CacheKeyParts {
-  readonly contractVersion: string;
+  /** Identifies the contract and the rules under which the page was stored. */
+  readonly pageVersion: string;
   readonly operationId: string;
   readonly audience: string;
   /** The target of the upstream request, unchanged. */
@@ -156,11 +157,16 @@ export interface CacheKeyParts {
 /**
  * Returns the cache key of a page, with one part per line. Parts cannot contain line breaks, so keys are unambiguous.
  */
-export function cacheKey({ contractVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
-  return `${contractVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;
+export function cacheKey({ pageVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
+  return `${pageVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;
 }
 
 /** Returns the operation id in a cache key. */
 export function operationOfKey(key: string): string {
   return key.split('\n', 2)[1] ?? '';
+}
+
+/** Returns the page version in a cache key. */
+export function versionOfKey(key: string): string {
+  return key.slice(0, key.indexOf('\n'));
 }

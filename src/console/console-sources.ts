@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
+import type { Fault } from '../model/fault.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
@@ -18,6 +19,11 @@ export interface UpstreamState {
   readonly circuit: 'closed' | 'open' | 'half-open';
   readonly openConnections: number;
 }
+
+/** The result of a reload of the configuration. */
+type ReloadOutcome =
+  | { readonly outcome: 'applied'; readonly changed: readonly string[]; readonly warnings: readonly Fault[] }
+  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
 
 /** The store of accepted violations. Each read returns the current contents. */
 interface BaselineStore {
@@ -56,7 +62,9 @@ export interface ConsoleSources {
    */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
-  /** Returns the upstream's last failure and the circuit's most recent changes. */
+  /** Reads the configuration again and uses it for new requests. */
+  readonly reload: () => Promise<ReloadOutcome>;
+  /** Returns the last failure of the upstream and the last changes of the circuit. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;

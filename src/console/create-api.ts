@@ -32,6 +32,10 @@ export function createApi(sources: ConsoleSources): Router {
   router.get('/configuration', (_req, res) => {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
+  router.post('/configuration/reload', ...writes, async (_req, res) => {
+    const result = await sources.reload();
+    res.status(result.outcome === 'applied' ? 200 : 422).json(result);
+  });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
   router.get('/explain', ({ query }, res) => {
     const form = explainRequest(query);

@@ -30,23 +30,23 @@ export interface UploadMemory {
 /** The maximum number of accepted uploads to remember. Beyond this, the least recently used one is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates a memory that contains no uploads yet (rules, 9). */
+/** Creates an upload memory without any uploads (rules, 9). The options are read for each upload. */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
-  const windowMs = options.duplicateWindowSeconds * 1000;
+  const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   // The server limits how many uploads can be in progress, which also limits the size of this map.
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
     const at = acceptedAt.get(key);
-    return at !== undefined && Math.abs(clock() - at) < windowMs;
+    return at !== undefined && Math.abs(clock() - at) < windowMs();
   };
 
   return {
     begin({ caller, body, force }) {
       const key = JSON.stringify([caller, hash('sha256', body, 'base64url')]);
       const running = inProgress.get(key) ?? 0;
-      if (!force && windowMs > 0) {
+      if (!force && windowMs() > 0) {
         if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
         if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
       }

@@ -22,6 +22,8 @@ export interface AdminAppServices {
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
   readonly purge: (tags: readonly string[] | 'all') => number;
+  /** Reloads the configuration. */
+  readonly reload: () => Promise<{ readonly outcome: 'applied' | 'refused' }>;
   /** The console, which is served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
   readonly logger: Logger;
@@ -62,6 +64,10 @@ export function createAdminApp(services: AdminAppServices): Express {
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });
   app.post('/cache/purge', guard, express.json({ limit: 65_536 }), purge(services));
+  app.post('/reload', guard, async (_req, res) => {
+    const result = await services.reload();
+    res.status(result.outcome === 'applied' ? 200 : 422).json(result);
+  });
   if (services.console !== undefined) {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
     app.get('/console/sign-out', createSignOut(services.guard.token));

@@ -29,28 +29,42 @@ interface Handled {
   readonly trace: Trace;
 }
 
+/** The handler of the public side, whose services a reload replaces. */
+interface PublicHandler {
+  readonly handle: RequestListener;
+  /** Uses other services for new requests. Requests in progress finish with the services that they began with. */
+  use(services: PublicServices): void;
+}
+
 /**
  * Creates the function that handles every request on the public side: it reads the head, writes the reply and records
  * the trace. It is called either by the gateway's own listener or by an Express app that uses `createPortico`.
  */
-export function createPublicHandler(services: PublicServices): RequestListener {
-  const readArrival = createArrivalReader(services.arrival);
-  return (req, res) => {
+export function createPublicHandler(first: PublicServices): PublicHandler {
+  let current = first;
+  let readArrival = createArrivalReader(first.arrival);
+  const use = (services: PublicServices) => {
+    current = services;
+    readArrival = createArrivalReader(services.arrival);
+  };
+  const handle: RequestListener = (req, res) => {
+    const services = current;
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
-    // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
-    const pending = handle(request, services);
+    // A reply from the cache is written and recorded at once, so no listener is needed for its end.
+    const pending = handleRequest(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
   };
+  return { handle, use };
 }
 
 /**
  * Handles a request. Returns a promise if the reply is not available immediately. The promise never rejects, because
  * errors are passed to `writeError`.
  */
-function handle(request: Handled, services: PublicServices): Promise<unknown> | undefined {
+function handleRequest(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
   const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
   try {

@@ -3,6 +3,7 @@ import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { AuthenticationInput, AuthenticationResult, Authenticator } from './authenticator.ts';
 import { readBasicCredential } from './basic-credential.ts';
 import type { IdentityOptions } from './identity-options.ts';
+import { createFailureLimiter, type FailureLimiter } from './limits.ts';
 import { createRefusals } from './refusals.ts';
 import type { Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
@@ -11,8 +12,10 @@ import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } 
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** The hash for audiences. Set only if several processes must use the same audiences. */
+  /** The hash for audiences. Set only if several authenticators must agree on them, as before and after a reload. */
   readonly hash?: KeyedHash;
+  /** The counts of failed attempts. Set only if they must outlive the authenticator. */
+  readonly failures?: FailureLimiter;
   /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
@@ -29,7 +32,8 @@ interface Approval {
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const check = createCredentialCheck({ options, verifier, hash, onVerification: parts.onVerification });
+  const { failures = createFailureLimiter(options.failures), onVerification } = parts;
+  const check = createCredentialCheck({ options, verifier, hash, failures, onVerification });
   const refusals = createRefusals(options.realm);
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 

@@ -1,7 +1,7 @@
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
-/** Counts failed attempts per combination of network and name. */
-interface FailureLimiter {
+/** Counts failed attempts per pair of network and name. */
+export interface FailureLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has
    * failed too often, or its network has failed with too many names, returns how long to wait.

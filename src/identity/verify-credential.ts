@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
-import { createFailureLimiter } from './limits.ts';
+import type { FailureLimiter } from './limits.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
@@ -29,6 +29,7 @@ interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
+  readonly failures: FailureLimiter;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
@@ -37,9 +38,8 @@ interface CredentialCheckParts {
  * verification.
  */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
-  const { options, verifier, hash } = parts;
+  const { options, verifier, hash, failures: limiter } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
-  const limiter = createFailureLimiter(options.failures);
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);

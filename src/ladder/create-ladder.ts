@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
@@ -19,6 +20,7 @@ import {
   liftStep,
   type OperationLevels,
   PROMOTABLE_CHECKS,
+  startingState,
   stepOf,
 } from './ladder-step.ts';
 
@@ -38,6 +40,10 @@ export interface Ladder {
   promote(reader: LedgerReader): Promise<void>;
   /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
+  /**
+   * Applies a new configuration. The steps stay in effect unless the contract has changed. The listeners are not called.
+   */
+  configure(setup: LadderSetup): void;
 }
 
 /** The events that are logged and counted. */
@@ -48,33 +54,37 @@ export interface LadderEvents {
   readonly alerted: (alert: RefusalAlert) => void;
 }
 
-/** What a ladder is created from. */
-export interface LadderParts {
+/** The configuration of a ladder. */
+export interface LadderSetup {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */
   readonly operations: readonly ConfiguredLevels[];
   /** True in transparent mode, in which promotions are not allowed. */
   readonly transparent: boolean;
+  /** The version of the contract. */
+  readonly contract: string;
+  readonly isAccepted: IsAccepted;
+}
+
+/** The parts of a ladder. */
+export interface LadderParts extends Omit<LadderSetup, 'contract'> {
   readonly state: LadderState;
   readonly file: Pick<LadderFile, 'write'>;
   readonly events: LadderEvents;
-  readonly isAccepted: IsAccepted;
   readonly clock: Clock;
 }
 
 /** Creates the ladder from its stored state. */
 export function createLadder(parts: LadderParts): Ladder {
-  const { options, operations, transparent, file, events, isAccepted, clock } = parts;
-  const ids = operations.map(({ operation }) => operation);
-  const windows = createResponseWindows(options.demote, ids);
-  const refusals = createRefusalWatch(options.demote, ids);
+  const { file, events, clock } = parts;
   const listeners: ((operation: string) => void)[] = [];
-  const known = new Map(operations.map((configured) => [configured.operation, configured]));
-  const effective = new Map<string, Checks>();
-  let { state } = parts;
+  let { options, operations, transparent, isAccepted, state } = parts;
+  let windows = createResponseWindows(options.demote, idsOf(operations));
+  let refusals = createRefusalWatch(options.demote, idsOf(operations));
+  let effective = new Map<string, Checks>();
 
   const updateLevels = (operation: string) => {
-    const configured = known.get(operation);
+    const configured = operations.find((one) => one.operation === operation);
     if (configured !== undefined) effective.set(operation, effectiveChecks(configured, state.steps, !transparent));
   };
   const apply = (steps: readonly LadderStep[], operation: string) => {
@@ -97,7 +107,7 @@ export function createLadder(parts: LadderParts): Ladder {
       effective: checksFor(operation),
       explicit,
     }));
-  ids.forEach(updateLevels);
+  idsOf(operations).forEach(updateLevels);
 
   return {
     checksFor,
@@ -138,8 +148,28 @@ export function createLadder(parts: LadderParts): Ladder {
       }
     },
     onChange: (listener) => void listeners.push(listener),
+    configure(setup) {
+      // What has been counted stays valid unless it was counted for another contract or with other windows.
+      const isComparable =
+        setup.contract === state.contract &&
+        isDeepStrictEqual(setup.options.demote, options.demote) &&
+        isDeepStrictEqual(idsOf(setup.operations), idsOf(operations));
+      ({ options, operations, transparent, isAccepted } = setup);
+      if (!isComparable) {
+        windows = createResponseWindows(options.demote, idsOf(operations));
+        refusals = createRefusalWatch(options.demote, idsOf(operations));
+      }
+      if (setup.contract !== state.contract) {
+        state = startingState(undefined, setup.contract, clock());
+        file.write(state);
+      }
+      effective = new Map();
+      idsOf(operations).forEach(updateLevels);
+    },
   };
 }
+
+const idsOf = (operations: readonly ConfiguredLevels[]) => operations.map(({ operation }) => operation);
 
 /** Returns the start of the period on which promotions are based, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {

@@ -16,7 +16,12 @@ export interface CompiledGateway {
   readonly contract: Contract;
   /** Each operation's plan, by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
-  /** The plan for requests that match no operation but that the policy allows. */
+  /**
+   * Compiles the plan of an operation again after its levels have changed. Requests in progress finish with the plan
+   * that they began with. Unknown ids are ignored.
+   */
+  readonly recompile: (operationId: string) => void;
+  /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
   /**
    * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and

@@ -84,10 +84,7 @@ export function explain(
   const values = exchange.values();
   const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
-  const key =
-    plan.cache === undefined
-      ? 'not stored'
-      : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
+  const key = plan.cache === undefined ? 'not stored' : JSON.stringify(pageKey(plan, exchange).split('\n'));
   const { operation } = plan;
   const denial = permissionProblem(gateway, plan, exchange, decision);
   const pageProblem =

@@ -16,6 +16,11 @@ export interface PlannedOperation {
   readonly maxPageSize: number;
   /** The page size that the upstream uses if `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
+  /**
+   * Identifies everything that decides which pages may be stored and what a stored page means. It is part of the keys
+   * of stored pages and page counts, so after a reload a page is served only if it still means the same.
+   */
+  readonly pageVersion: string;
   /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }

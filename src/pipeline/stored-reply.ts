@@ -96,16 +96,16 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 }
 
 /**
- * Returns the key of a stored page, which consists of the operation, the audience, the contract and the exact upstream
- * target (rules, 6).
+ * Returns the key of a stored page: the operation and its page version, the audience and the exact upstream target
+ * (rules, 6).
  */
-export function pageKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
+export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, target: upstreamTarget } = exchange;
-  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget });
+  return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
 }
 
-/** Returns the key of a remembered page count: the page key without the page number (rules, 5). */
-export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
+/** Returns the key of a remembered page count, which is the page key without the page number (rules, 5). */
+export function pageCountKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, requestedPage } = exchange;
-  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });
+  return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });
 }

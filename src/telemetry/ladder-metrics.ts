@@ -1,5 +1,5 @@
 import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
-import { createCounterFamily, headText, labelText } from './metric-families.ts';
+import { type CounterFamily, createCounterFamily, headText, labelText } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 
 /** Counts the changes that the ladder makes. */
@@ -14,6 +14,8 @@ interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
+  /** The counters, which the metrics for other operations can continue. */
+  readonly counters: readonly CounterFamily[];
 }
 
 const VALUES = { off: 0, report: 1, enforce: 2 } as const;
@@ -25,19 +27,22 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
  * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are omitted.
+ * beyond `maxSeries` are omitted. The counters continue from those of `earlier`.
  */
 export function createLadderMetrics(
   operations: readonly string[],
   checksFor: (operation: string) => Checks,
   demoted: () => readonly string[],
   maxSeries: number,
+  earlier?: LadderMetrics,
 ): LadderMetrics {
   const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
   const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
   const room = maxSeries - promotions.series - alerts.series;
   const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELED.length + 2))));
   const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
+  const counters = [promotions, alerts, demotions];
+  earlier?.counters.forEach((counter, index) => counters[index]?.add(counter));
   const { labels } = METRICS.operationEnforcement;
   const levels = shown.flatMap((operation) =>
     LEVELED.map((check) => {
@@ -59,6 +64,7 @@ export function createLadderMetrics(
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
+    counters,
     series: levels.length + demotedGauges.length + demotions.series + promotions.series + alerts.series,
     text: () =>
       [head, ...levels.map((line) => line()), demotions.text(), demotedText(), promotions.text(), alerts.text()].join(

@@ -49,6 +49,8 @@ export interface AccessLogOptions {
   readonly principalNames: boolean;
   /** Returns the fingerprint under which the ledger stores a violation. */
   readonly fingerprintOf: (trace: Trace, violation: Violation) => string;
+  /** Returns the keyed hash that replaces a principal's name. Defaults to a hash with a new key. */
+  readonly nameTag?: ReturnType<typeof createNameTag>;
 }
 
 /** Writes one line for each client request. */
@@ -69,13 +71,12 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { operations, stream, level, clock, principalNames, fingerprintOf } = options;
+  const { operations, stream, level, clock, principalNames, fingerprintOf, nameTag: tag = createNameTag() } = options;
   // The members of a documented operation are serialized once, not for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
   );
   const time = createLogTime(clock);
-  const tag = createNameTag();
   const callerMember = boundedMemo(
     MAX_REMEMBERED,
     (name: string) => `,"caller":${JSON.stringify(principalNames ? name : tag(name))}`,

@@ -4,7 +4,14 @@ import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
-/** A counter whose label sets are all known at startup. An increment is a single array write. */
+/** The counts of a metric, which another family of the same metric can continue. */
+interface Counts {
+  readonly names: readonly string[];
+  readonly counts: Readonly<Float64Array>;
+  readonly sums?: Readonly<Float64Array>;
+}
+
+/** A counter whose label sets are all known in advance; an increment is one array write. */
 export interface CounterFamily {
   /**
    * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
@@ -16,6 +23,10 @@ export interface CounterFamily {
   text(): string;
   /** The current counts, one for each combination of label values. The last label varies fastest. */
   readonly counts: Readonly<Float64Array>;
+  /** The names of the series with their labels, in the order of `counts`. */
+  readonly names: readonly string[];
+  /** Adds the counts of the same series in another family. */
+  add(other: Counts): void;
 }
 
 /**
@@ -32,6 +43,14 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   return {
     series: names.length,
     counts,
+    names,
+    add(other) {
+      const places = new Map(names.map((name, index) => [name, index]));
+      other.names.forEach((name, from) => {
+        const index = places.get(name);
+        if (index !== undefined) counts[index] = (counts[index] ?? 0) + (other.counts[from] ?? 0);
+      });
+    },
     inc(first, second, third, fourth) {
       let index = step(0, positions[0], first);
       if (positions.length > 1) index = step(index, positions[1], second);
@@ -54,8 +73,8 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
 }
 
 /** A histogram of seconds with one label whose values are all known at startup. */
-interface HistogramFamily {
-  /** Records one observation. Unlisted label values and times that are not finite are ignored. */
+export interface HistogramFamily {
+  /** Records one observation; unlisted label values and times that are not finite are ignored. */
   observe(value: string, seconds: number): void;
   readonly series: number;
   /** Returns this metric in the exposition format. */
@@ -67,6 +86,12 @@ interface HistogramFamily {
    * one column per bucket plus one for all longer durations.
    */
   readonly counts: Readonly<Float64Array>;
+  /** The values of the label, one per row. */
+  readonly names: readonly string[];
+  /** The sums of the observations in seconds, one per row. */
+  readonly sums: Readonly<Float64Array>;
+  /** Adds the observations of the same rows in another histogram with the same buckets. */
+  add(other: Counts): void;
 }
 
 /**
@@ -97,7 +122,7 @@ export function createHistogramFamily(
   const sums = new Float64Array(values.length);
   const head = headText(entry);
   const bounds = [...buckets, '+Inf'];
-  const names = values.map((value) => ({
+  const lines = values.map((value) => ({
     buckets: bounds.map((le) => `${entry.name}_bucket${labelText(entry.labels, [value], `le="${le}"`)} `),
     sum: `${entry.name}_sum${labelText(entry.labels, [value])} `,
     count: `${entry.name}_count${labelText(entry.labels, [value])} `,
@@ -108,6 +133,19 @@ export function createHistogramFamily(
     series: values.length * (buckets.length + 3),
     buckets,
     counts,
+    names: values,
+    sums,
+    add(other) {
+      other.names.forEach((value, from) => {
+        const row = rows.get(value);
+        if (row === undefined) return;
+        sums[row] = (sums[row] ?? 0) + (other.sums?.[from] ?? 0);
+        for (let column = 0; column < width; column += 1) {
+          const at = row * width + column;
+          counts[at] = (counts[at] ?? 0) + (other.counts[from * width + column] ?? 0);
+        }
+      });
+    },
     observe(value, seconds) {
       const row = rows.get(value);
       if (row === undefined || !Number.isFinite(seconds)) return;
@@ -119,13 +157,13 @@ export function createHistogramFamily(
     },
     text() {
       let text = head;
-      names.forEach((name, row) => {
+      lines.forEach((line, row) => {
         let count = 0;
-        name.buckets.forEach((bucket, column) => {
+        line.buckets.forEach((bucket, column) => {
           count += counts[row * width + column] ?? 0;
           text += `${bucket}${count}\n`;
         });
-        text += `${name.sum}${sums[row] ?? 0}\n${name.count}${count}\n`;
+        text += `${line.sum}${sums[row] ?? 0}\n${line.count}${count}\n`;
       });
       return text;
     },

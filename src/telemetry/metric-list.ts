@@ -225,11 +225,29 @@ export const METRICS = {
     labels: [],
     help: '1 while /readyz returns 200, otherwise 0.',
   },
+  reloads: {
+    name: 'portico_reloads_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Reloads of the configuration: applied, or refused because the new configuration has errors.',
+  },
+  lastReload: {
+    name: 'portico_reload_last_success_timestamp_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Time at which the configuration in use was loaded, by the start or by a reload, in epoch seconds.',
+  },
+  configuration: {
+    name: 'portico_configuration_info',
+    type: 'gauge',
+    labels: ['hash'],
+    help: 'Always 1; the label is a digest of the configuration in use, without secrets, and of the files that it names.',
+  },
   series: {
     name: 'portico_metric_series',
     type: 'gauge',
     labels: [],
-    help: "Number of Portico's own series, fixed at startup.",
+    help: "Number of Portico's own series. Only a reload that adds operations or permissions changes it.",
   },
   folded: {
     name: 'portico_metric_folded_operations',

@@ -17,6 +17,10 @@ export interface MetricsOptions {
   readonly contractVersion: string;
   /** The upstream's release label (`release` in the configuration). */
   readonly release: string;
+  /** A digest of the configuration in use. */
+  readonly configurationHash?: string;
+  /** When the configuration was loaded, in epoch milliseconds. */
+  readonly loadedAt?: number;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
   /** The maximum number of series. Operations beyond it share the series `folded`. */

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
+import { createCounterFamily } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import { createTraceCounters } from './trace-counters.ts';
@@ -15,14 +17,24 @@ export interface Metrics {
   watch(sources: MetricSources): void;
   /** Counters for promotions, demotions and alerts of the ladder. */
   readonly ladder: LadderCounters;
+  /** Counts a reload. */
+  reloaded(outcome: 'applied' | 'refused'): void;
+  /**
+   * Applies the options of a new configuration. Counters continue, and the series of operations and permissions that no
+   * longer exist stay until the process ends.
+   */
+  configure(options: MetricsOptions): void;
   /** Returns the text of a scrape, including the metrics of the process. */
   exposition(): Promise<string>;
   readonly contentType: string;
-  /** Returns the number of Portico's own series (lines of a scrape), which is fixed at startup. */
+  /** Returns the number of Portico's own series (lines of a scrape). */
   seriesCount(): number;
   /** Returns the number of operations without separate series (see `maxSeries`). */
   foldedOperations(): number;
-  /** The counts behind the traffic history; `record` updates these arrays in place. */
+  /**
+   * The counts behind the traffic history; `record` updates these arrays in place. A new object after a `configure` that
+   * has added series.
+   */
   readonly traffic: TrafficCounts;
 }
 
@@ -32,48 +44,95 @@ const MAX_SERIES = 10_000;
 const LADDER_SHARE = 5;
 
 /** Creates Portico's metrics in a separate registry. Every series exists from startup on. */
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(given: MetricsOptions): Metrics {
   const registry = new Registry();
+  const reloads = createCounterFamily(METRICS.reloads, [['applied', 'refused']]);
+  let options: MetricsOptions = { ...given, operations: given.operations.map(labelFacts) };
   let last = { seconds: 0, bytes: 0 };
-  const gauges = createGauges(registry, options, () => ({ ...last, series, foldedOperations }));
-  const maxSeries = options.maxSeries ?? MAX_SERIES;
-  const ids = options.operations.map(({ id }) => id);
-  const ladder = createLadderMetrics(ids, gauges.checksFor, gauges.demoted, Math.floor(maxSeries / LADDER_SHARE));
-  const fixed = gauges.series + ladder.series;
-  const { counters, foldedOperations } = boundedCounters(options, maxSeries - fixed);
-  const series = counters.series + fixed;
+  const gauges = createGauges(registry, () => ({ ...last, options, series: series(), foldedOperations }));
+  const maxSeries = given.maxSeries ?? MAX_SERIES;
+  const createLadder = (earlier?: ReturnType<typeof createLadderMetrics>) => {
+    const ids = options.operations.map(({ id }) => id);
+    const share = Math.floor(maxSeries / LADDER_SHARE);
+    return createLadderMetrics(ids, gauges.checksFor, gauges.demoted, share, earlier);
+  };
+  let ladder = createLadder();
+  const fixed = () => gauges.series + reloads.series + ladder.series;
+  // The counters call the latest options, so that a reload replaces the baseline.
+  const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
+  let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
+  let foldedOperations = options.operations.length - ownSeries;
+  const counters = createTraceCounters(counted(), ownSeries);
+  const series = () => counters.series + fixed();
   return {
     record: counters.record,
     watch: (sources) => gauges.watch(sources),
-    ladder,
+    ladder: {
+      demoted: (operation) => ladder.demoted(operation),
+      promoted: (check) => ladder.promoted(check),
+      alerted: (check) => ladder.alerted(check),
+    },
+    reloaded: (outcome) => reloads.inc(outcome),
+    configure: (next) => {
+      const { operations, permissions } = options;
+      options = { ...next, ...withEarlierLabels(options, next) };
+      if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
+      ladder = createLadder(ladder);
+      ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
+      foldedOperations = options.operations.length - ownSeries;
+      counters.relabel(counted(), ownSeries);
+    },
     exposition: async () => {
       const startedAt = performance.now();
-      const parts = [counters.text(), ladder.text(), await registry.metrics(), await processMetrics().metrics()];
-      const text = parts.join('\n');
+      const own = [counters.text(), ladder.text(), reloads.text()];
+      const text = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
     },
     contentType: registry.contentType,
-    seriesCount: () => series,
+    seriesCount: series,
     foldedOperations: () => foldedOperations,
-    traffic: counters.traffic,
+    get traffic() {
+      return counters.traffic;
+    },
   };
 }
 
-/** Creates separate series for as many operations as fit; the others are counted together. */
-function boundedCounters(options: MetricsOptions, maxSeries: number) {
+type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
+
+const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
+
+/** Returns the operations and permissions of both options, earlier ones first, so that no series disappears. */
+function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
+  const current = new Map(next.operations.map((operation) => [operation.id, labelFacts(operation)]));
+  const known = new Set(before.operations.map(({ id }) => id));
+  return {
+    operations: [
+      ...before.operations.map((operation) => current.get(operation.id) ?? operation),
+      ...[...current.values()].filter(({ id }) => !known.has(id)),
+    ],
+    permissions: [...new Set([...before.permissions, ...next.permissions])],
+  };
+}
+
+/** Returns only the properties of an operation that determine its series. */
+const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsOptions['operations'][number]) => ({
+  id,
+  paging,
+  cacheability,
+  carriesPrivateFields,
+});
+
+/** Returns how many operations can have separate series; the others are counted together. */
+function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   const total = options.operations.length;
-  let counters = createTraceCounters(options);
-  if (counters.series <= maxSeries) return { counters, foldedOperations: 0 };
+  const all = createTraceCounters(options).series;
+  if (all <= maxSeries) return total;
   const shared = createTraceCounters(options, 0).series;
-  const each = (counters.series - shared) / total;
+  const each = (all - shared) / total;
   let own = Math.max(0, Math.min(total - 1, Math.floor((maxSeries - shared) / each)));
-  counters = createTraceCounters(options, own);
-  while (counters.series > maxSeries && own > 0) {
-    own -= 1;
-    counters = createTraceCounters(options, own);
-  }
-  return { counters, foldedOperations: total - own };
+  while (own > 0 && createTraceCounters(options, own).series > maxSeries) own -= 1;
+  return own;
 }
 
 // The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. Their totals
@@ -119,8 +178,11 @@ interface MetricSources {
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
-/** Measurements of the scrapes themselves. */
+type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
+
+/** The current options, and the measurements of the scrapes themselves. */
 interface ScrapeFacts {
+  readonly options: MetricsOptions;
   readonly series: number;
   readonly foldedOperations: number;
   /** Duration of the last scrape. */
@@ -129,8 +191,8 @@ interface ScrapeFacts {
   readonly bytes: number;
 }
 
-/** Registers the gauges that are read at each scrape and those that are fixed at startup. */
-function createGauges(registry: Registry, options: MetricsOptions, scrape: () => ScrapeFacts) {
+/** Registers the gauges, which are read at each scrape. */
+function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
   let sources: MetricSources = {};
   let series = 0;
   const config = (entry: MetricEntry) => ({
@@ -148,13 +210,15 @@ function createGauges(registry: Registry, options: MetricsOptions, scrape: () =>
       },
     });
   };
-  const fixed = (
-    entry: MetricEntry,
-    sets: readonly (readonly [labels: Record<string, string>, value: boolean | number])[],
-  ) => {
-    series += sets.length;
-    const gauge = new Gauge(config(entry));
-    for (const [labels, value] of sets) gauge.set(labels, Number(value));
+  const readSets = (entry: MetricEntry, count: number, sets: (options: MetricsOptions) => readonly LabeledValue[]) => {
+    series += count;
+    const gauge: Gauge = new Gauge({
+      ...config(entry),
+      collect: () => {
+        gauge.reset();
+        for (const [labels, value] of sets(scrape().options)) gauge.set(labels, Number(value));
+      },
+    });
   };
 
   read(METRICS.cacheEntries, () => sources.cacheEntries?.());
@@ -183,23 +247,26 @@ function createGauges(registry: Registry, options: MetricsOptions, scrape: () =>
   readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());
 
-  const { checks } = options;
-  fixed(
-    METRICS.mode,
-    MODE_NAMES.map((mode) => [{ mode }, mode === options.mode]),
+  readSets(METRICS.mode, MODE_NAMES.length, (options) =>
+    MODE_NAMES.map((mode) => [{ mode }, mode === options.mode] as const),
   );
-  fixed(
-    METRICS.enforcement,
+  readSets(METRICS.enforcement, CHECK_NAMES.length * LEVELS.length, ({ checks }) =>
     CHECK_NAMES.flatMap((check) => LEVELS.map((level) => [{ check, level }, checks[check] === level] as const)),
   );
-  fixed(METRICS.enforced, [[{}, CHECK_NAMES.filter((check) => checks[check] === 'enforce').length]]);
-  const { version, contractVersion: contract, release } = options;
-  fixed(METRICS.build, [[{ version, contract, node: process.version, release }, 1]]);
+  read(METRICS.enforced, () => {
+    const { checks } = scrape().options;
+    return CHECK_NAMES.filter((check) => checks[check] === 'enforce').length;
+  });
+  readSets(METRICS.build, 1, ({ version, contractVersion: contract, release }) => [
+    [{ version, contract, node: process.version, release }, 1],
+  ]);
+  readSets(METRICS.configuration, 1, ({ configurationHash: hash = '' }) => [[{ hash }, 1]]);
+  read(METRICS.lastReload, () => (scrape().options.loadedAt ?? 0) / 1000);
   return {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
-    checksFor: (operation: string): Checks => sources.operationChecks?.(operation) ?? checks,
+    checksFor: (operation: string): Checks => sources.operationChecks?.(operation) ?? scrape().options.checks,
     demoted: (): readonly string[] => sources.demoted?.() ?? [],
     series,
   };

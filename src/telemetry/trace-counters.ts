@@ -11,6 +11,7 @@ import {
   createHistogramFamily,
   FAILURE_KINDS,
   FOLDED,
+  type HistogramFamily,
   OTHER,
   OUTCOMES,
   REQUEST_BUCKETS,
@@ -30,8 +31,10 @@ interface TraceCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
-  /** The counts behind the traffic history. */
+  /** The counts behind the traffic history. A new object after `relabel`. */
   readonly traffic: TrafficCounts;
+  /** Creates the series again for other label values. Series that existed before continue from their counts. */
+  relabel(options: MetricsOptions, ownSeries: number): void;
 }
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
@@ -43,6 +46,76 @@ const failed = (verdict: { readonly outcome: string } | undefined) =>
  */
 export function createTraceCounters(options: MetricsOptions, ownSeries = options.operations.length): TraceCounters {
   const { isAccepted = () => false } = options;
+  let families = createFamilies(options, ownSeries);
+  // Each slot is read through a fixed property name because lookups through a variable name are slow.
+  const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
+    if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
+  };
+
+  const record = (trace: Trace): void => {
+    const operation = families.labelOf(trace.operation);
+    // A background refresh or comparison is neither a client request nor a cache lookup.
+    const isClientRequest = trace.background !== true;
+    if (isClientRequest) {
+      families.requests.inc(operation, statusClass(trace.status));
+      families.duration.observe(operation, trace.seconds ?? Number.NaN);
+      if (spendsErrorBudget(trace)) families.budget.inc(operation);
+    }
+    count('authentication', trace.authentication);
+    count('requests', trace.requests);
+    count('responses', trace.responses);
+    if (trace.scan !== undefined) families.scans.inc(trace.scan);
+    count('permissions', trace.permissions);
+    count('pageBounds', trace.pageBounds);
+    count('undocumented', trace.undocumented);
+    for (const violation of trace.violations) {
+      // A violation that only the shadow contract found is not a violation of the live contract.
+      if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
+      else
+        families.violations.inc(
+          operation,
+          violation.direction,
+          violation.category,
+          String(isAccepted(trace, violation)),
+        );
+    }
+    if (failed(trace.permissions)) {
+      families.denials.inc(operation);
+      for (const name of missingFrom(trace)) families.missing.inc(name);
+    }
+    if (failed(trace.pageBounds)) families.pageBounds.inc(operation);
+    // A verification that is still pending is not a failure.
+    if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
+      families.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
+    if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
+    if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
+    if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
+    if (trace.upstream !== undefined) {
+      families.exchange.observe(operation, trace.upstream.seconds);
+      if (trace.upstream.status === undefined) families.failures.inc(trace.upstream.shape);
+      else families.upstreamResponses.inc(operation, statusClass(trace.upstream.status));
+    }
+    if (isClientRequest && trace.error !== undefined) families.errors.inc(trace.error);
+  };
+  return {
+    record,
+    get series() {
+      return families.all.reduce((sum, family) => sum + family.series, 0);
+    },
+    get traffic() {
+      return families.traffic;
+    },
+    text: () => families.all.map((family) => family.text()).join('\n'),
+    relabel(next, nextOwnSeries) {
+      const made = createFamilies(next, nextOwnSeries);
+      families.all.forEach((family, index) => made.all[index]?.add(family));
+      families = made;
+    },
+  };
+}
+
+/** Creates the counters and histograms, which start at 0. */
+function createFamilies(options: MetricsOptions, ownSeries: number) {
   const own = options.operations.slice(0, ownSeries);
   const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
   const rest = folded.size > 0 ? [FOLDED] : [];
@@ -50,27 +123,30 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     ...own.filter(wanted).map((operation) => operation.id),
     ...rest,
   ];
-  const all = [...idsWhere(() => true), UNDOCUMENTED];
-  const families: Pick<CounterFamily, 'series' | 'text'>[] = [];
+  const operations = [...idsWhere(() => true), UNDOCUMENTED];
+  const all: (CounterFamily | HistogramFamily)[] = [];
   const counter = (entry: MetricEntry, ...axes: (readonly string[])[]): CounterFamily => {
     const family = createCounterFamily(entry, axes);
-    families.push(family);
+    all.push(family);
     return family;
   };
   const histogram = (entry: MetricEntry, buckets: readonly number[]) => {
-    const family = createHistogramFamily(entry, all, options.buckets ?? buckets);
-    families.push(family);
+    const family = createHistogramFamily(entry, operations, options.buckets ?? buckets);
+    all.push(family);
     return family;
   };
 
-  const requests = counter(METRICS.requests, all, STATUS_CLASSES);
+  const requests = counter(METRICS.requests, operations, STATUS_CLASSES);
   const duration = histogram(METRICS.duration, REQUEST_BUCKETS);
-  const budget = counter(METRICS.budget, all);
+  const budget = counter(METRICS.budget, operations);
   const checks = counter(METRICS.checks, CHECK_NAMES, OUTCOMES);
-  const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES, ['false', 'true']);
+  const violations = counter(METRICS.violations, operations, ['request', 'response'], VIOLATION_CATEGORIES, [
+    'false',
+    'true',
+  ]);
   const scans = counter(METRICS.scans, SCAN_OUTCOMES);
-  const shadowDifferences = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
-  const denials = counter(METRICS.denials, all);
+  const shadowDifferences = counter(METRICS.candidate, operations, CANDIDATE_DIFFERENCES);
+  const denials = counter(METRICS.denials, operations);
   const missing = counter(METRICS.missing, [...new Set(options.permissions), OTHER]);
   const pageBounds = counter(
     METRICS.pageBounds,
@@ -81,13 +157,13 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     METRICS.redactions,
     idsWhere((operation) => operation.carriesPrivateFields),
   );
-  const legacyAddresses = counter(METRICS.legacyAddresses, all);
+  const legacyAddresses = counter(METRICS.legacyAddresses, operations);
   const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
   const cache = counter(METRICS.cache, cacheable, CACHE_RESULTS);
   const exchange = histogram(METRICS.exchange, UPSTREAM_BUCKETS);
   const upstreamResponses = counter(
     METRICS.answers,
-    all,
+    operations,
     STATUS_CLASSES.filter((name) => name !== 'aborted'),
   );
   const failures = counter(METRICS.failures, FAILURE_KINDS);
@@ -99,52 +175,8 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     if (known.has(id)) return id;
     return folded.has(id) ? FOLDED : UNDOCUMENTED;
   };
-  // Each slot is read through a fixed property name because lookups through a variable name are slow.
-  const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
-    if (verdict !== undefined) checks.inc(check, verdict.outcome);
-  };
-
-  const record = (trace: Trace): void => {
-    const operation = labelOf(trace.operation);
-    // A background refresh or comparison is neither a client request nor a cache lookup.
-    const isClientRequest = trace.background !== true;
-    if (isClientRequest) {
-      requests.inc(operation, statusClass(trace.status));
-      duration.observe(operation, trace.seconds ?? Number.NaN);
-      if (spendsErrorBudget(trace)) budget.inc(operation);
-    }
-    count('authentication', trace.authentication);
-    count('requests', trace.requests);
-    count('responses', trace.responses);
-    if (trace.scan !== undefined) scans.inc(trace.scan);
-    count('permissions', trace.permissions);
-    count('pageBounds', trace.pageBounds);
-    count('undocumented', trace.undocumented);
-    for (const violation of trace.violations) {
-      // A violation that only the shadow contract found is not a violation of the live contract.
-      if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
-      else violations.inc(operation, violation.direction, violation.category, String(isAccepted(trace, violation)));
-    }
-    if (failed(trace.permissions)) {
-      denials.inc(operation);
-      for (const name of missingFrom(trace)) missing.inc(name);
-    }
-    if (failed(trace.pageBounds)) pageBounds.inc(operation);
-    // A verification that is still pending is not a failure.
-    if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
-      authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
-    if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
-    if (trace.legacyAddress === true) legacyAddresses.inc(operation);
-    if (isClientRequest && trace.cache !== undefined) cache.inc(operation, trace.cache.status);
-    if (trace.upstream !== undefined) {
-      exchange.observe(operation, trace.upstream.seconds);
-      if (trace.upstream.status === undefined) failures.inc(trace.upstream.shape);
-      else upstreamResponses.inc(operation, statusClass(trace.upstream.status));
-    }
-    if (isClientRequest && trace.error !== undefined) errors.inc(trace.error);
-  };
   const traffic: TrafficCounts = {
-    operations: all,
+    operations,
     cachedOperations: cacheable,
     failureKinds: FAILURE_KINDS,
     buckets: { duration: duration.buckets, exchange: exchange.buckets },
@@ -157,10 +189,27 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     },
   };
   return {
-    record,
-    series: families.reduce((sum, family) => sum + family.series, 0),
+    all,
+    requests,
+    duration,
+    budget,
+    checks,
+    violations,
+    scans,
+    shadowDifferences,
+    denials,
+    missing,
+    pageBounds,
+    authentication,
+    redactions,
+    legacyAddresses,
+    cache,
+    exchange,
+    upstreamResponses,
+    failures,
+    errors,
+    labelOf,
     traffic,
-    text: () => families.map((family) => family.text()).join('\n'),
   };
 }
 

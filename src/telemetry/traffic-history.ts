@@ -29,6 +29,8 @@ export interface TrafficHistory {
   sample(): void;
   /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
+  /** Continues with other counts. If they are not the ones in use, the history starts again. */
+  follow(traffic: TrafficCounts): void;
 }
 
 /** One hour in steps of five seconds. */
@@ -41,18 +43,19 @@ const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const
  * requests cost nothing extra, and taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
-  traffic: TrafficCounts,
+  given: TrafficCounts,
   clock: Clock,
   { stepSeconds, steps }: TrafficHistoryOptions = TRAFFIC_HISTORY,
 ): TrafficHistory {
   const stepMs = stepSeconds * 1000;
-  const sources = PARTS.map((part) => traffic.counts[part]);
-  const width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The operating system allocates memory pages on first use, so a new process does not yet use the memory for a whole
-  // hour.
-  const ring = new Uint32Array(width * steps);
-  const seen = new Float64Array(width);
-  const beganAt = clock();
+  const sourcesOf = ({ counts }: TrafficCounts) => PARTS.map((part) => counts[part]);
+  let traffic = given;
+  let sources = sourcesOf(traffic);
+  let width = sources.reduce((sum, { length }) => sum + length, 0);
+  // The system allocates memory pages on first use, so a new process does not take up the memory for the whole hour.
+  let ring = new Uint32Array(width * steps);
+  let seen = new Float64Array(width);
+  let beganAt = clock();
   let current = Math.floor(beganAt / stepMs);
 
   const rowOf = (step: number) => {
@@ -89,6 +92,17 @@ export function createTrafficHistory(
 
   return {
     sample,
+    follow(next) {
+      if (next === traffic) return;
+      traffic = next;
+      sources = sourcesOf(traffic);
+      width = sources.reduce((sum, { length }) => sum + length, 0);
+      ring = new Uint32Array(width * steps);
+      // The counts before this moment are not part of the history.
+      seen = Float64Array.from(sources.flatMap((source) => Array.from(source)));
+      beganAt = clock();
+      current = Math.floor(beganAt / stepMs);
+    },
     window(seconds) {
       sample();
       const wanted = Math.min(steps, Math.max(1, Math.ceil(seconds / stepSeconds)));

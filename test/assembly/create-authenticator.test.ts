@@ -18,7 +18,7 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
     return { status: right ? 404 : 401, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 1 };
   });
   const settings = settingsOf(config);
-  const authenticator = createAuthenticator(settings, roles, upstream, createTestClock());
+  const authenticator = createAuthenticator(settings, { roles, exchange: upstream.exchange, clock: createTestClock() });
   const level = settings.checks.authentication;
   const clientAddress = () => '192.0.2.1';
   const authenticate = async (name: string) =>

@@ -67,6 +67,7 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
     errors: 'normalized',
     transparent: false,
     serviceCredential: false,
+    pageVersion: 'v',
     maxPageSize: 100,
     defaultPageSize: undefined,
     cache: undefined,

@@ -53,6 +53,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
   const gateway: CompiledGateway = {
     contract,
     plans,
+    recompile: () => undefined,
     checks,
     undocumented: compileUndocumentedPlan({
       checks,

@@ -7,7 +7,7 @@ function cacheWith(...pages: readonly (readonly [operation: string, target: stri
   const clock = createTestClock();
   const cache = createPageCache({ maxBytes: 1_000_000, maxEntryBytes: 1_000_000, gzip: false }, clock);
   for (const [operationId, upstreamTarget, tags] of pages) {
-    const key = cacheKey({ contractVersion: 'v', operationId, audience: 'caller:alice', upstreamTarget });
+    const key = cacheKey({ pageVersion: 'v', operationId, audience: 'caller:alice', upstreamTarget });
     cache.store(key, cache.beginFill(tags), {
       headers: [],
       body: Buffer.alloc(100),
@@ -73,7 +73,7 @@ describe('the inventory of the cache', () => {
   });
 
   it('finds the operation in a key', () => {
-    const parts = { contractVersion: 'v', operationId: 'listIdeas', audience: 'a', upstreamTarget: '/' };
+    const parts = { pageVersion: 'v', operationId: 'listIdeas', audience: 'a', upstreamTarget: '/' };
     expect(operationOfKey(cacheKey(parts))).toBe('listIdeas');
     expect(operationOfKey('no key')).toBe('');
   });

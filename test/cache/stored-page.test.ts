@@ -79,7 +79,7 @@ describe('a cache key', () => {
     fc.string({ unit: fc.constantFrom('"', ',', '[', ']', '\\', '|', '\n', '\0', 'a') }),
   );
   const parts: fc.Arbitrary<CacheKeyParts> = fc.record({
-    contractVersion: text,
+    pageVersion: text,
     operationId: text,
     audience: text,
     upstreamTarget: text,
@@ -95,13 +95,13 @@ describe('a cache key', () => {
   });
 
   it('separates its parts unambiguously', () => {
-    const base = { contractVersion: '1', operationId: 'o', upstreamTarget: '/t' };
+    const base = { pageVersion: '1', operationId: 'o', upstreamTarget: '/t' };
     const key = cacheKey({ ...base, audience: 'a","/t' });
     expect(key).not.toBe(cacheKey({ ...base, audience: 'a', upstreamTarget: '/t","/t' }));
   });
 
   it('differs in each of its parts', () => {
-    const base = { contractVersion: '1', operationId: 'o', audience: 'a', upstreamTarget: '/t' };
+    const base = { pageVersion: '1', operationId: 'o', audience: 'a', upstreamTarget: '/t' };
     const keys = Object.keys(base).map((name) => cacheKey({ ...base, [name]: 'other' }));
     expect(new Set([cacheKey(base), ...keys]).size).toBe(5);
   });

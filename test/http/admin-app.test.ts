@@ -17,6 +17,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
         purged.push(tags);
         return 3;
       },
+      reload: () => Promise.resolve({ outcome: 'applied' }),
       logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
       ...more,
     }),

@@ -99,7 +99,7 @@ describe('createPublicHandler', () => {
       clock: () => (now += 500),
       ...services,
     });
-    const { url, port } = await serve(handler);
+    const { url, port } = await serve(handler.handle);
     const call = (target: string, given?: Call) => callAt(url, target, given);
     return { ...made, recorded, decoded, port, call };
   }

@@ -120,21 +120,21 @@ describe('a page', () => {
 });
 
 describe('page keys', () => {
-  const planned = plannedWith();
-  const keys = (parts: ExchangeParts, version = 'v') => {
+  const keys = (parts: ExchangeParts, pageVersion = 'v') => {
+    const planned = plannedWith({ pageVersion });
     const exchange = exchangeWith(parts);
-    return [pageKey(planned, exchange, version), pageCountKey(planned, exchange, version)];
+    return [pageKey(planned, exchange), pageCountKey(planned, exchange)];
   };
   const base = { target: '/a?page=2&q=x', audience: 'caller:a' };
 
   describe('the key of a page', () => {
-    it('differs by target, audience, operation and contract', () => {
+    it('differs by target, audience, operation and page version', () => {
       const [key] = keys(base);
       const others = [
         keys({ ...base, target: '/a?page=3&q=x' })[0],
         keys({ ...base, audience: 'caller:b' })[0],
         keys(base, 'w')[0],
-        pageKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+        pageKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base)),
       ];
       expect(new Set([key, ...others]).size).toBe(5);
     });
@@ -146,13 +146,13 @@ describe('page keys', () => {
       expect(keys({ ...base, target: '/a?q=x' })[1]).toBe(keys(base)[1]);
     });
 
-    it('differs by filter, audience, operation and contract', () => {
+    it('differs by filter, audience, operation and page version', () => {
       const [, key] = keys(base);
       const others = [
         keys({ ...base, target: '/a?page=2&q=y' })[1],
         keys({ ...base, audience: 'caller:b' })[1],
         keys(base, 'w')[1],
-        pageCountKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+        pageCountKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base)),
       ];
       expect(new Set([key, ...others]).size).toBe(5);
     });

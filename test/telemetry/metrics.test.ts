@@ -106,6 +106,7 @@ describe('metrics', () => {
         "portico_upstream_answers_total{operation="listQuestions",status_class="2xx"} 1",
         "portico_upstream_failures_total{kind="deadline"} 1",
         "portico_errors_total{code="upstream_timeout"} 1",
+        "portico_configuration_info{hash=""} 1",
       ]
     `);
   });

@@ -7,9 +7,9 @@ export const key: Stage = {
   name: 'key',
   what: 'pageKey: operation, audience, contract, target',
   paidBy: 'hit',
-  prepare: ({ assembly: { gateway }, plan, exchange }) =>
+  prepare: ({ plan, exchange }) =>
     operation(
       () => ({ ...exchange, target: fresh(exchange.target) }),
-      (one) => pageKey(plan, one, gateway.contract.version),
+      (one) => pageKey(plan, one),
     ),
 };

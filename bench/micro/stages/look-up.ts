@@ -7,9 +7,9 @@ export const lookUp: Stage = {
   name: 'cache look-up',
   what: 'cache.lookup: hash of the key, LRU order, freshness',
   paidBy: 'hit',
-  prepare: ({ assembly: { gateway, services }, plan, exchange }) => {
+  prepare: ({ assembly: { services }, plan, exchange }) => {
     const { cache } = services;
-    const key = pageKey(plan, exchange, gateway.contract.version);
+    const key = pageKey(plan, exchange);
     if (cache.lookup(key)?.state !== 'fresh') throw new Error('the page is not stored');
     return operation(
       () => fresh(key),

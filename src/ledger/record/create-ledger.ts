@@ -5,7 +5,7 @@ import { distinctPlace } from '../../lib/distinct-count.ts';
 import type { LedgerReader } from '../../model/ledger-snapshot.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
-import { type LedgerBatch, countRows } from '../ledger-batch.ts';
+import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
@@ -35,8 +35,11 @@ const MAX_KNOWN = 100_000;
 
 /** Creates a ledger. Recording a request only adds to the pending data, which is written in batches, one at a time. */
 export function createLedger(parts: LedgerParts): Ledger {
-  const { clock, kindOf, release } = parts;
-  const traffic = createTrafficCounts(parts.operations);
+  const { clock, kindOf } = parts;
+  let { release } = parts;
+  let traffic = createTrafficCounts(parts.operations);
+  /** The rows of traffic that were counted for earlier operations and are not written yet. */
+  let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();
   let opened = parts.inMemory;
@@ -77,10 +80,11 @@ export function createLedger(parts: LedgerParts): Ledger {
       writtenAt: clock(),
       release,
       entries: [...pending.request.take(), ...pending.response.take()],
-      traffic: traffic.take(),
+      traffic: [...earlierTraffic, ...traffic.take()],
       dropped: unsavedDrops,
     };
     unsavedDrops = 0;
+    earlierTraffic = [];
     dirty = false;
     return batch;
   };
@@ -140,6 +144,11 @@ export function createLedger(parts: LedgerParts): Ledger {
     size: () => entries + [...pending.request.keys(), ...pending.response.keys()].filter(isNew).length,
     dropped: () => dropped,
     flush,
+    configure(next) {
+      ({ release } = next);
+      earlierTraffic.push(...traffic.take());
+      traffic = createTrafficCounts(next.operations);
+    },
     async close() {
       if (closed) return;
       closed = true;
@@ -162,6 +171,11 @@ export interface Ledger extends LedgerReader {
   dropped(): number;
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
+  /**
+   * Applies a new release label and new operations. Call `flush` before, because data that has not been written yet gets
+   * the new label.
+   */
+  configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
   /** Writes the remaining data and closes the store. */
   close(): Promise<void>;
 }

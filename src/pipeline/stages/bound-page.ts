@@ -17,7 +17,7 @@ import type { StagePlanner } from '../stage.ts';
  * Checks `page` and `pageSize` against their bounds, before the request is sent upstream and again when the response
  * has arrived (rules, 5).
  */
-export function boundPage(counts: PageCounts, contractVersion: string): StagePlanner {
+export function boundPage(counts: PageCounts): StagePlanner {
   return {
     name: 'bound-page',
     plan(planned) {
@@ -28,7 +28,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
       const passed = { level, outcome: 'passed' } as const;
       return (next) => (exchange) => {
         const { page, pageSize, unreadable } = exchange.requestedPage;
-        const key = paging.hasPageCount ? pageCountKey(planned, exchange, contractVersion) : undefined;
+        const key = paging.hasPageCount ? pageCountKey(planned, exchange) : undefined;
         const learnedCount = key === undefined ? undefined : counts.learned(key);
         const generation = counts.generation();
         const requestedPage = checkPage({ paging, page, pageSize, learnedCount, options: planned });

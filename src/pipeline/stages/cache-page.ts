@@ -17,7 +17,6 @@ export interface CachePageServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
-  readonly contractVersion: string;
   readonly clock: Clock;
   /** Records the trace of a background request. */
   readonly recordBackground: (trace: Trace) => void;
@@ -38,7 +37,7 @@ export function cachePage(services: CachePageServices): StagePlanner {
 }
 
 function createCachePageHandler(planned: PlannedOperation, services: CachePageServices, next: Handler): Handler {
-  const { cache, contractVersion } = services;
+  const { cache } = services;
   const { operation } = planned;
   const refreshing = new Set<string>();
 
@@ -129,7 +128,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   };
 
   return (exchange) => {
-    const key = pageKey(planned, exchange, contractVersion);
+    const key = pageKey(planned, exchange);
     if (services.noCacheRoles.length > 0 && bypasses(exchange, services.noCacheRoles))
       return fill(exchange, key, 'bypass');
     const found = cache.lookup(key);

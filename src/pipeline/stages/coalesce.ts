@@ -5,8 +5,8 @@ import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Combines simultaneous requests for the same page and from the same audience into one upstream request. */
-export function coalesce(cache: PageCache, contractVersion: string): StagePlanner {
+/** Combines simultaneous requests from the same audience for the same page into one upstream request. */
+export function coalesce(cache: PageCache): StagePlanner {
   return {
     name: 'coalesce',
     plan(planned) {
@@ -14,9 +14,8 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
       const flights = createSingleFlight<Reply>();
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // The generation is part of the key because after a write, the caller must not receive a page whose fetch
-        // started before the write.
-        const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
+        // After a write, the caller must not receive a page whose fetch started before the write.
+        const key = `${cache.generation()} ${pageKey(planned, exchange)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {

@@ -31,7 +31,7 @@ interface Bounded {
 function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {
   const clock = createTestClock();
   const counts = createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, clock);
-  const handle = stageIn(boundPage(counts, 'v'), plannedWith(parts), next);
+  const handle = stageIn(boundPage(counts), plannedWith(parts), next);
   const ask: Bounded['ask'] = (page, pageSize, path = {}) => {
     const target = `/services/v2/thing.json${page === undefined ? '' : `?page=${page}`}`;
     return handle(exchangeWith({ target, values: { page, pageSize, path } }));
@@ -48,7 +48,7 @@ const storedPage = (pageCount: number) => {
 describe('bound-page', () => {
   it('has work only if pages are checked and the operation accepts them', () => {
     const { counts } = bounded();
-    const stage = boundPage(counts, 'v');
+    const stage = boundPage(counts);
     expect(stage.plan(plannedWith({ checks: { pageBounds: 'off' } }))).toBeUndefined();
     expect(stage.plan(plannedWith({ operation: { paging: undefined } }))).toBeUndefined();
     expect(stage.plan(plannedWith())).toBeDefined();
@@ -67,7 +67,7 @@ describe('bound-page', () => {
       const query = new Map([[name, ['9999999999']]]);
       const handle = (parts: PlannedParts) =>
         stageIn(
-          boundPage(createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock()), 'v'),
+          boundPage(createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock())),
           plannedWith(parts),
           next,
         )(exchangeWith({ values: { query } }));
@@ -97,7 +97,7 @@ describe('bound-page', () => {
   });
 
   it('reveals no value of the request, and reports a page once if it was already found invalid', async () => {
-    const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const stage = boundPage(noCounts()).plan(plannedWith({ checks: { pageBounds: 'report' } }));
     const handle = stage?.(() => storedPage(3));
     const far = exchangeWith({ values: { page: 4711 } });
     void handle?.(far);
@@ -132,7 +132,7 @@ describe('bound-page', () => {
   it('learns counts separately for each caller, filter and size', async () => {
     const next = createNext();
     const { counts } = bounded();
-    const handle = stageIn(boundPage(counts, 'v'), plannedWith(), next);
+    const handle = stageIn(boundPage(counts), plannedWith(), next);
     await handle(exchangeWith());
     next.answer = () => replyWith(pageOf([1], 50));
     await handle(exchangeWith({ audience: 'caller:other', values: { page: 40 } }));
@@ -238,7 +238,7 @@ describe('bound-page', () => {
 const noCounts = () => createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock());
 
 const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
-  const handle = boundPage(memory, 'v').plan(plannedWith())?.(() => reply);
+  const handle = boundPage(memory).plan(plannedWith())?.(() => reply);
   if (handle === undefined) throw new Error('no work');
   return handle;
 };
@@ -276,7 +276,7 @@ describe('bound-page before a page from memory', () => {
   });
 
   it('does not share the verdict of one request with another', () => {
-    const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const stage = boundPage(noCounts()).plan(plannedWith({ checks: { pageBounds: 'report' } }));
     const handle = stage?.(() => storedPage(3));
     const [bad, good] = [exchangeWith({ values: { page: 9 } }), exchangeWith({ values: { page: 2 } })];
     void handle?.(bad);

@@ -47,7 +47,6 @@ function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []):
     cache,
     guard,
     noCacheRoles,
-    contractVersion: 'v',
     clock,
     recordBackground: (trace: Trace) => void background.push(trace),
   };
@@ -272,7 +271,7 @@ describe('a stale page', () => {
   });
 
   it('is refreshed even if no observer records it', async () => {
-    const services = { cache, guard, noCacheRoles: [], contractVersion: 'v', clock };
+    const services = { cache, guard, noCacheRoles: [], clock };
     const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
     await ask(handle);
     clock.advance(31);
@@ -484,7 +483,6 @@ const stage = () => {
     cache,
     guard,
     noCacheRoles: [],
-    contractVersion: 'v',
     clock,
     recordBackground: (trace: Trace) => void background.push(trace),
   };

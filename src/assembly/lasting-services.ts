@@ -1,0 +1,173 @@
+import type { Logger } from 'pino';
+import type { PageCache } from '../cache/page-cache.ts';
+import { settingsDigest } from '../config/changed-keys.ts';
+import type { Settings } from '../config/settings.ts';
+import { packageVersion } from '../files/package-root.ts';
+import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
+import { createFailureLimiter } from '../identity/limits.ts';
+import { createKeyedHash } from '../identity/verify-credential.ts';
+import type { Ladder } from '../ladder/create-ladder.ts';
+import type { LadderFile } from '../ladder/ladder-file.ts';
+import type { Ledger } from '../ledger/record/create-ledger.ts';
+import type { IsAccepted } from '../ladder/ladder-rows.ts';
+import type { KindOf } from '../ledger/record/fingerprint.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
+import type { PageCounts } from '../paging/page-counts.ts';
+import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
+import { termsOf } from '../permissions/vocabulary.ts';
+import type { ShadowContract } from '../pipeline/shadow-contract.ts';
+import { createNameTag } from '../privacy/name-tag.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { MetricsOptions } from '../telemetry/metrics-options.ts';
+import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+import { assembleLadder } from './assemble-ladder.ts';
+import { assembleLedger } from './assemble-ledger.ts';
+import type { LoginMemory } from './create-authenticator.ts';
+import { createLearning, type Learning } from './learning.ts';
+import type { Start } from './load-start.ts';
+import { createUpstreams, type Upstreams } from './upstreams.ts';
+
+/** The services that live until the gateway is closed. A reload only changes their options. */
+export interface LastingServices {
+  readonly logger: Logger;
+  readonly upstreams: Upstreams;
+  readonly metrics: Metrics;
+  readonly traffic: TrafficHistory;
+  readonly ledger: Ledger;
+  readonly ladder: Ladder;
+  readonly ladderFile: LadderFile;
+  /** Learns from traffic. Undefined unless `learn.traffic` is on. */
+  readonly learning: Learning | undefined;
+  readonly uploads: UploadMemory;
+  readonly logins: LoginMemory;
+  /** Returns the fingerprint of a violation and the properties from which it is computed. */
+  readonly kindOf: KindOf;
+  /** Returns the keyed hash that replaces a principal's name in the log. */
+  readonly nameTag: ReturnType<typeof createNameTag>;
+  /** Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages. */
+  readonly purge: (tags: readonly string[] | 'all') => number;
+  /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
+  readonly live: Live;
+}
+
+interface Live {
+  cache: PageCache;
+  pageCounts: PageCounts;
+  shadow: ShadowContract | undefined;
+  /** The requests that earlier shadow contracts did not compare. */
+  droppedBefore: number;
+  duplicateWindowSeconds: number;
+}
+
+/** Returns whether the baseline accepts a violation. `status` is the upstream's status. */
+export type AcceptsViolation = (
+  operation: string | undefined,
+  status: number | undefined,
+  violation: Violation,
+) => boolean;
+
+/** What the lasting services are created from, in addition to the settings. */
+interface First {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly upstream: Upstream;
+  readonly cache: PageCache;
+  readonly pageCounts: PageCounts;
+  readonly kindOf: KindOf;
+  readonly accepts: IsAccepted;
+  readonly isAccepted: AcceptsViolation;
+}
+
+/** Creates the services that live until the gateway is closed. */
+export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
+  const { clock, logger, kindOf, cache, pageCounts } = first;
+  const { duplicateWindowSeconds } = settings.gdpr;
+  const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
+  const upstreams = createUpstreams(first.upstream);
+  const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
+  const metrics = createMetrics(metricsOptions(settings, start, first.isAccepted, clock()));
+  if (metrics.foldedOperations() > 0)
+    logger.warn(
+      { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
+      'the contract has too many operations for the metrics: the last ones are counted together as folded',
+    );
+  metrics.watch({
+    upstreamInFlight: () => upstreams.stats().inFlight,
+    upstreamQueued: () => upstreams.stats().queued,
+    upstreamStreams: () => upstreams.stats().streams,
+    limitsExceeded: () => upstreams.stats().limitsExceeded,
+    upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
+    cacheEntries: () => live.cache.stats().entries,
+    cacheBytes: () => live.cache.stats().bytes,
+    ledgerEntries: () => ledger.size(),
+    ledgerDropped: () => ledger.dropped(),
+    candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
+  });
+  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts };
+  const { ladder, file: ladderFile } = assembleLadder(settings, start, ladderParts);
+  return {
+    logger,
+    upstreams,
+    metrics,
+    traffic: createTrafficHistory(metrics.traffic, clock),
+    ledger,
+    ladder,
+    ladderFile,
+    learning: start.learned && createLearning(settings, start.learned, clock, logger),
+    uploads: createUploadMemory(clock, live),
+    logins: { hash: createKeyedHash(), failures: createFailureLimiter(settings.authentication.failures) },
+    kindOf,
+    nameTag: createNameTag(),
+    purge: (tags) => {
+      if (tags === 'all') live.pageCounts.dropAll();
+      else live.pageCounts.drop(tags);
+      return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
+    },
+    live,
+  };
+}
+
+/** Returns the options of the metrics for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */
+export function metricsOptions(
+  settings: Settings,
+  start: Start,
+  isAccepted: AcceptsViolation,
+  loadedAt: number,
+): MetricsOptions {
+  const { contract, shadow, roles, baseline } = start;
+  return {
+    operations: contract.operations,
+    permissions: permissionLabels(settings, contract.operations),
+    isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
+    mode: settings.mode.name,
+    checks: settings.checks,
+    version: packageVersion(),
+    contractVersion: contract.version,
+    release: settings.release,
+    configurationHash: settingsDigest(settings, [
+      contract.version,
+      shadow?.version,
+      [...roles.roles],
+      roles.accounts,
+      baseline?.read(),
+    ]),
+    loadedAt,
+  };
+}
+
+/**
+ * Returns the names of all requirements that a caller may fail to meet. They come from the contract and the
+ * configuration, never from a request.
+ */
+export function permissionLabels(
+  { undocumented }: Pick<Settings, 'undocumented'>,
+  operations: readonly Pick<Operation, 'requires'>[],
+): string[] {
+  const required = operations.flatMap(({ requires }) => (requires === undefined ? [] : termsOf(requires)));
+  const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
+  const names = [...required.map(({ name }) => name), ...allowed];
+  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { OperationCacheOptions } from '../cache/cache-options.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Checks } from '../model/checks.ts';
+import type { PlannedOperation } from '../pipeline/planned-operation.ts';
+import type { Start } from './load-start.ts';
+
+/**
+ * Returns a function that returns the page version of an operation. Stored pages outlive a reload and a change of a
+ * level, and their keys contain this version. It therefore covers everything that decides which responses may be
+ * stored, what a stored page contains, and which callers share it.
+ *
+ * Settings that apply to each reply are not part of it, because their stages are outside the cache: permissions,
+ * redaction, page bounds and rewritten addresses. The key also contains the audience, which names the caller's
+ * permissions if callers with the same permissions share a page.
+ *
+ * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
+ * because its violations were accepted must not be served after that.
+ */
+export function createPageVersions(
+  { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,
+  { contract, address }: Pick<Start, 'address'> & { readonly contract: Pick<Start['contract'], 'version'> },
+  withdrawals: number,
+): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
+  const { credentials, permissionMessages } = upstream;
+  const account = credentials.kind === 'service' ? credentials.username : undefined;
+  const common = [address, account, authentication.verifier, permissionMessages, withdrawals];
+  return ({ serviceCredential, checks, cache }) => {
+    const stored = cache && { ...cache, store: storableVerdict(cache, checks) };
+    return `${contract.version}.${digest([common, serviceCredential, stored])}`;
+  };
+}
+
+/** Returns the worst verdict with which a page may be stored. A page that was not checked is a case of its own. */
+function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
+  if (responses === 'off') return 'unchecked';
+  // At the `enforce` level, a response with violations never reaches the cache.
+  return store === 'wellFormed' && responses === 'enforce' ? 'accepted' : store;
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
+}

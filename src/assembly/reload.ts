@@ -1,0 +1,143 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { changedKeys, restartFaults } from '../config/changed-keys.ts';
+import type { Settings } from '../config/settings.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import { type Assembled, type AssemblyParts, assembleServices } from './assemble-services.ts';
+import { type Calibration, calibrateReload } from './calibrate.ts';
+import { loadStart, type StartSources } from './load-start.ts';
+
+/** What started a reload, for the log. */
+type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
+
+/** The result of a reload. */
+type ReloadResult =
+  | {
+      readonly outcome: 'applied';
+      /** The names of the changed keys, and of the files whose content has changed. Empty if nothing has changed. */
+      readonly changed: readonly string[];
+      /** Problems that do not prevent the reload. */
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
+
+/**
+ * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time; calls in
+ * the meantime share the next one.
+ */
+export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
+
+/** The settings that a reload has read, with all configuration errors. */
+export interface ReloadedSettings {
+  readonly settings: Settings;
+  readonly faults: readonly Fault[];
+}
+
+/** The parts of a reload. */
+interface ReloadParts {
+  /** Reads the settings from the sources that the process was started with. Undefined if they are not known. */
+  readonly read: (() => ReloadedSettings | Promise<ReloadedSettings>) | undefined;
+  readonly parts: AssemblyParts;
+  readonly sources: StartSources;
+  readonly current: () => Assembled;
+  readonly isClosing: () => boolean;
+  /**
+   * Uses the assembled services for new requests, in one turn of the event loop. `calibration` is undefined if the
+   * verifier is unchanged.
+   */
+  readonly use: (next: Assembled, calibration: Calibration | undefined) => void;
+}
+
+/** Creates the function that reloads the configuration. */
+export function createReload(given: ReloadParts): Reload {
+  let running: Promise<ReloadResult> | undefined;
+  let waiting: Promise<ReloadResult> | undefined;
+  const run = async (trigger: ReloadTrigger): Promise<ReloadResult> => {
+    const { logger, metrics } = given.current().services;
+    const result = await attempt(given).catch((error: unknown): ReloadResult => {
+      if (!(error instanceof StartFault)) logger.error({ err: error }, 'the reload failed');
+      return { outcome: 'refused', faults: error instanceof StartFault ? distinct(error.faults) : [INTERNAL] };
+    });
+    metrics.reloaded(result.outcome);
+    if (result.outcome === 'applied') {
+      logger.info({ reload: { trigger, changed: result.changed } }, 'the configuration was reloaded');
+      for (const { source, pointer, message } of result.warnings) logger.warn({ source, pointer }, message);
+    } else {
+      const faults = result.faults.map(({ source, pointer, message }) => ({ source, pointer, message }));
+      logger.error({ reload: { trigger }, faults }, 'the reload was refused: the previous configuration stays in use');
+    }
+    return result;
+  };
+  const start = (trigger: ReloadTrigger) => {
+    running = run(trigger).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return (trigger) => {
+    if (running === undefined) return start(trigger);
+    // A reload that has begun may have read a file before its latest change, so this call needs another one.
+    waiting ??= running.then(() => {
+      waiting = undefined;
+      return start(trigger);
+    });
+    return waiting;
+  };
+}
+
+const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload failed; the log contains the reason' };
+
+/** Reads, checks and applies the configuration. Throws a StartFault with all errors. */
+async function attempt(given: ReloadParts): Promise<ReloadResult> {
+  const { read, parts, sources, current, isClosing, use } = given;
+  if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
+  const before = current();
+  const { settings, faults } = await read();
+  // Each step takes one turn of the event loop, so that requests are handled in between.
+  await turn();
+  const found = [...faults];
+  const start = attemptStart(settings, { ...sources, running: before }, found);
+  if (faults.length === 0) found.push(...restartFaults(before.settings, settings));
+  if (found.length > 0 || start === undefined) throw new StartFault(found);
+  await turn();
+  const services = assembleServices(settings, start, parts, before);
+  const calibration = await calibrateReload(settings, services, before);
+  // Data that has not been written yet belongs to the previous release label.
+  await services.ledger.flush();
+  if (isClosing()) {
+    calibration?.stop();
+    throw refuse('the process is shutting down');
+  }
+  use({ settings, start, services }, calibration);
+  return { outcome: 'applied', changed: changes(before, { settings, start, services }), warnings: start.warnings };
+}
+
+const refuse = (message: string) => new StartFault([{ source: 'portico', pointer: '', message }]);
+
+function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]) {
+  try {
+    return loadStart(settings, sources);
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    faults.push(...error.faults);
+    return undefined;
+  }
+}
+
+/** Returns the names of the changed keys and of the files whose content has changed, but no values. */
+function changes(before: Assembled, after: Assembled): readonly string[] {
+  const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
+    'the contract': ({ start }) => start.contract.version,
+    'the shadow contract': ({ start }) => start.shadow?.version,
+    'the roles file': ({ start: { roles } }) => [[...roles.roles], roles.accounts, roles.unmapped],
+    'the baseline': ({ start }) => start.baseline?.read(),
+    'the password of the service account': ({ start }) => start.serviceAuthorization,
+  };
+  const differs = (of: (from: Assembled) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
+  const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
+  return [...changedKeys(before.settings, after.settings), ...changed];
+}
+
+// Two steps may find the same error.
+const distinct = (faults: readonly Fault[]) => [
+  ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
+];

@@ -1,0 +1,70 @@
+import type { Upstream, UpstreamStats } from '../upstream/create-upstream.ts';
+
+/** The upstream for new requests, and those that reloads have replaced, until their last exchanges have ended. */
+export interface Upstreams {
+  readonly current: Upstream;
+  /** Replaces the upstream. Requests in progress still use the previous one, which is closed when it is unused. */
+  use(upstream: Upstream): void;
+  /** Returns the current upstream if the given one is or was in use, and otherwise the given one. */
+  latestOf(upstream: Upstream): Upstream;
+  /** Returns the numbers of all upstreams together. The state of the circuit is that of the current one. */
+  stats(): UpstreamStats;
+  /** Closes all upstreams. See {@link Upstream.close}. */
+  close(graceMs?: number): Promise<void>;
+}
+
+// Long enough for every request that began before the replacement to reach the upstream.
+const RETIRED_MS = 300_000;
+
+/** Creates the holder of the upstreams, which starts with one. */
+export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
+  let current = first;
+  /** The replaced upstreams with their timers. */
+  const retired = new Map<Upstream, NodeJS.Timeout>();
+  const used = new WeakSet([first]);
+  // Counters must not decrease when an upstream is closed.
+  let closedLimitsExceeded = 0;
+  const closeWhenUnused = (upstream: Upstream) => {
+    const { inFlight, queued, streams, limitsExceeded } = upstream.stats();
+    if (inFlight + queued + streams > 0) {
+      retire(upstream);
+      return;
+    }
+    retired.delete(upstream);
+    closedLimitsExceeded += limitsExceeded;
+    upstream.close(0).catch(() => undefined);
+  };
+  const retire = (upstream: Upstream) => {
+    retired.set(upstream, setTimeout(() => closeWhenUnused(upstream), retiredMs).unref());
+  };
+  return {
+    get current() {
+      return current;
+    },
+    use(upstream) {
+      if (upstream === current) return;
+      retire(current);
+      current = upstream;
+      used.add(upstream);
+    },
+    latestOf: (upstream) => (used.has(upstream) ? current : upstream),
+    stats() {
+      const all = [current, ...retired.keys()].map((one) => one.stats());
+      const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
+      return {
+        ...current.stats(),
+        inFlight: sum(({ inFlight }) => inFlight),
+        queued: sum(({ queued }) => queued),
+        streams: sum(({ streams }) => streams),
+        openConnections: sum(({ openConnections }) => openConnections),
+        limitsExceeded: closedLimitsExceeded + sum(({ limitsExceeded }) => limitsExceeded),
+      };
+    },
+    async close(graceMs) {
+      for (const timer of retired.values()) clearTimeout(timer);
+      const all = [current, ...retired.keys()];
+      retired.clear();
+      await Promise.all(all.map((upstream) => upstream.close(graceMs)));
+    },
+  };
+}

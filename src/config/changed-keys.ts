@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { pointerTo } from '../lib/json-pointer.ts';
+import type { Fault } from '../model/fault.ts';
+import { isSecretSetting } from '../privacy/secret-text.ts';
+import type { Settings } from './settings.ts';
+
+/** One key of the effective configuration with its value. */
+interface SettingLeaf {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+// These properties of the settings are not configuration keys.
+const NOT_KEYS = new Set(['file', 'embedded']);
+
+/** Returns all keys of the effective configuration, including defaults. */
+export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
+  const { mode, ...rest } = settings;
+  // If the mode determines a setting, this is the effective value. The same applies to the checks.
+  const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
+  const values = { ...rest, cache, mode: mode.name };
+  return Object.entries(values)
+    .filter(([key, value]) => typeof value !== 'function' && !NOT_KEYS.has(key))
+    .flatMap(([key, value]) => leaves([key], value));
+}
+
+function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path, value }];
+  const entries = Object.entries(value as Record<string, unknown>);
+  return entries.length === 0 ? [{ path, value }] : entries.flatMap(([name, inner]) => leaves([...path, name], inner));
+}
+
+/**
+ * Returns the names of the keys whose values differ, sorted. A default that only follows another key, as the checks
+ * follow the mode, is omitted.
+ */
+export function changedKeys(before: Settings, after: Settings): readonly string[] {
+  const [old, next] = [before, after].map(
+    (settings) => new Map(settingLeaves(settings).map(({ path, value }) => [pointerTo(path), { path, value }])),
+  );
+  const all = new Map([...(old ?? []), ...(next ?? [])]);
+  return [...all]
+    .filter(([pointer]) => JSON.stringify(old?.get(pointer)?.value) !== JSON.stringify(next?.get(pointer)?.value))
+    .filter(([pointer]) => before.originOf(pointer) !== 'default' || after.originOf(pointer) !== 'default')
+    .map(([, { path }]) => path.join('.'))
+    .toSorted();
+}
+
+/**
+ * The keys that take effect only when the process starts, because they belong to something that is opened once: the
+ * listeners, the files that the process writes, and the embedded upstream.
+ */
+const RESTART_KEYS: readonly string[] = [
+  'adminToken',
+  'learn',
+  'ledger',
+  'ladder.file',
+  'listen.adminHost',
+  'listen.adminPort',
+  'listen.headersTimeoutSeconds',
+  'listen.host',
+  'listen.keepAliveSeconds',
+  'listen.maxHeaderBytes',
+  'listen.port',
+  'listen.requestTimeoutSeconds',
+  'reference',
+];
+
+/** Returns whether a change of a key takes effect only when the process starts. */
+function needsRestart(key: string): boolean {
+  return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+}
+
+/** Returns one fault for each changed key that needs a restart. */
+export function restartFaults(before: Settings, after: Settings): readonly Fault[] {
+  const faultAt = (pointer: string, what: string): Fault => ({
+    ...after.placeOf(pointer),
+    message: `${what} takes effect only when the process starts`,
+    suggestion: 'restore the previous value, or restart the process',
+  });
+  const keys = changedKeys(before, after).filter(needsRestart);
+  const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
+  if (before.embedded === after.embedded) return faults;
+  // Without an upstream URL, the embedded upstream is started along with the process.
+  return [...faults, faultAt('/upstream/url', 'a change between a real and the embedded upstream')];
+}
+
+/** Returns a digest of all keys and values except secrets. Processes with the same configuration have the same digest. */
+export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
+  const shown = settingLeaves(settings).filter(({ path }) => !isSecretSetting(path.join('.')));
+  return createHash('sha256')
+    .update(JSON.stringify([shown, files]))
+    .digest('hex')
+    .slice(0, 12);
+}
