@@ -64,7 +64,7 @@ export interface ConsoleSources {
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
   readonly reload: () => Promise<ReloadOutcome>;
-  /** Returns the last failure of the upstream and the last changes of the circuit. */
+  /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;

@@ -30,7 +30,7 @@ export interface UploadMemory {
 /** The maximum number of accepted uploads to remember. Beyond this, the least recently used one is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an upload memory without any uploads (rules, 9). The options are read for each upload. */
+/** Creates a memory that contains no uploads yet (rules, 9). The options are read for each upload. */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });

@@ -52,7 +52,7 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
-    // A reply from the cache is written and recorded at once, so no listener is needed for its end.
+    // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
     const pending = handleRequest(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);

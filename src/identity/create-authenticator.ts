@@ -12,7 +12,7 @@ import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } 
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** The hash for audiences. Set only if several authenticators must agree on them, as before and after a reload. */
+  /** The hash for audiences. Set only if several authenticators must use the same audiences, as before and after a reload. */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: FailureLimiter;

@@ -1,6 +1,6 @@
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
-/** Counts failed attempts per pair of network and name. */
+/** Counts failed attempts per combination of network and name. */
 export interface FailureLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has

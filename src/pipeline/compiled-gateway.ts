@@ -21,7 +21,7 @@ export interface CompiledGateway {
    * that they began with. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
-  /** The plan for requests that match no operation but are allowed by the policy. */
+  /** The plan for requests that match no operation but that the policy allows. */
   readonly undocumented: UndocumentedPlan;
   /**
    * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and

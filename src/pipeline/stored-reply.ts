@@ -96,7 +96,8 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 }
 
 /**
- * Returns the key of a stored page: the operation and its page version, the audience and the exact upstream target
+ * Returns the key of a stored page, which consists of the page version, the operation, the audience and the exact
+ * upstream target
  * (rules, 6).
  */
 export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
@@ -104,7 +105,7 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
 }
 
-/** Returns the key of a remembered page count, which is the page key without the page number (rules, 5). */
+/** Returns the key of a remembered page count: the page key without the page number (rules, 5). */
 export function pageCountKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, requestedPage } = exchange;
   return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });

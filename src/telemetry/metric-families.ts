@@ -11,7 +11,7 @@ interface Counts {
   readonly sums?: Readonly<Float64Array>;
 }
 
-/** A counter whose label sets are all known in advance; an increment is one array write. */
+/** A counter whose label sets are all known in advance. An increment is a single array write. */
 export interface CounterFamily {
   /**
    * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
@@ -74,7 +74,7 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
 
 /** A histogram of seconds with one label whose values are all known at startup. */
 export interface HistogramFamily {
-  /** Records one observation; unlisted label values and times that are not finite are ignored. */
+  /** Records one observation. Unlisted label values and times that are not finite are ignored. */
   observe(value: string, seconds: number): void;
   readonly series: number;
   /** Returns this metric in the exposition format. */

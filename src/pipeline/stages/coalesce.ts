@@ -5,7 +5,7 @@ import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Combines simultaneous requests from the same audience for the same page into one upstream request. */
+/** Combines simultaneous requests for the same page and from the same audience into one upstream request. */
 export function coalesce(cache: PageCache): StagePlanner {
   return {
     name: 'coalesce',
@@ -14,7 +14,8 @@ export function coalesce(cache: PageCache): StagePlanner {
       const flights = createSingleFlight<Reply>();
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // After a write, the caller must not receive a page whose fetch started before the write.
+        // The generation is part of the key because after a write, the caller must not receive a page whose fetch
+        // started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
