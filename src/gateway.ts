@@ -306,7 +306,7 @@ function toStandardOutput(): { readonly stream: DestinationStream; flush(): void
 }
 
 function readinessOf(
-  { settings: { embedded }, services: { upstreams } }: Assembled,
+  { settings: { embedded } }: Assembled,
   calibration: CalibrationState,
   draining: boolean,
 ): Readiness {
@@ -316,7 +316,6 @@ function readinessOf(
       calibration.needed === true &&
       calibration.kind !== 'calibrated' &&
       'credentials cannot be verified yet',
-    upstreams.stats().circuit === 'open' && 'the upstream keeps failing; requests to it are paused',
   ].filter((reason) => typeof reason === 'string');
   return { ready: reasons.length === 0, reasons };
 }

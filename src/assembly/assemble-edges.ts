@@ -63,6 +63,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const adminApp = createAdminApp({
     guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
     readiness,
+    upstreamHealth: () => services.upstreams.current.health(),
     metrics,
     purge,
     reload: () => reload('admin'),

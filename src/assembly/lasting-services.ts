@@ -99,6 +99,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreamQueued: () => upstreams.stats().queued,
     upstreamStreams: () => upstreams.stats().streams,
     limitsExceeded: () => upstreams.stats().limitsExceeded,
+    upstreamHealthy: () => upstreams.current.health().status !== 'failing',
     upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,

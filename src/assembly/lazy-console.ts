@@ -67,6 +67,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     explain: (request) => explain(gateway, rules, settings.mode.name, request).map(explainLine),
     inventory: (query) => cache.inventory(query),
     upstream: () => upstreams.stats(),
+    upstreamHealth: () => upstream.health(),
     upstreamHistory: () => upstream.history(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;

@@ -10,6 +10,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
+import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
 /** The current state of the upstream, as the console shows it. */
@@ -64,6 +65,8 @@ export interface ConsoleSources {
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
   readonly reload: () => Promise<ReloadOutcome>;
+  /** Returns the upstream's health, as `/upstreamz` reports it. */
+  readonly upstreamHealth: () => UpstreamHealth;
   /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */

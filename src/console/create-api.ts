@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import express, { type Router } from 'express';
 import { HOUR_MS } from '../lib/clock.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { configurationRows } from './configuration-rows.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { queryNumber, queryText } from './query-values.ts';
@@ -111,6 +112,7 @@ interface StatusView {
   readonly mode: string;
   readonly ready: boolean;
   readonly reasons: readonly string[];
+  readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
   /** The checks that are enforced globally. If the list is empty, no requests are refused yet. */
   readonly enforced: readonly string[];
   readonly operations: readonly string[];
@@ -118,6 +120,8 @@ interface StatusView {
   /** The reason why the console is read-only. Undefined if it allows changes. */
   readonly readOnlyReason: string | undefined;
 }
+
+const upstreamStatus = ({ status, reasons }: UpstreamHealth) => ({ status, reasons });
 
 /** Returns the data for the page header. */
 function statusView(sources: ConsoleSources): StatusView {
@@ -131,6 +135,7 @@ function statusView(sources: ConsoleSources): StatusView {
     release,
     mode: mode.name,
     ...sources.readiness(),
+    upstream: upstreamStatus(sources.upstreamHealth()),
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
     operations: sources.operations.map(({ id }) => id),
     writable: adminToken !== undefined,

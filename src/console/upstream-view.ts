@@ -1,5 +1,6 @@
 import { bucketQuantile } from '../lib/bucket-quantile.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
+import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 import { sumRow } from './traffic-sums.ts';
 
@@ -7,6 +8,7 @@ import { sumRow } from './traffic-sums.ts';
 interface UpstreamView extends UpstreamState, GateHistory {
   /** The base address of the upstream, without credentials. */
   readonly address: string;
+  readonly health: UpstreamHealth;
   /** The number of consecutive failures that open the circuit. */
   readonly opensAfter: number;
   readonly startedAt: number;
@@ -28,7 +30,10 @@ interface UpstreamView extends UpstreamState, GateHistory {
   }[];
 }
 
-type Sources = Pick<ConsoleSources, 'traffic' | 'upstream' | 'upstreamHistory' | 'settings' | 'startedAt'>;
+type Sources = Pick<
+  ConsoleSources,
+  'traffic' | 'upstream' | 'upstreamHealth' | 'upstreamHistory' | 'settings' | 'startedAt'
+>;
 
 /** Returns the current state of the upstream and its statistics for the requested number of minutes. */
 export function upstreamView(sources: Sources, minutes: number): UpstreamView {
@@ -47,6 +52,7 @@ export function upstreamView(sources: Sources, minutes: number): UpstreamView {
     ...sources.upstream(),
     ...sources.upstreamHistory(),
     address: addressOf(url),
+    health: sources.upstreamHealth(),
     opensAfter: circuit.failures,
     startedAt: sources.startedAt,
     concurrency,

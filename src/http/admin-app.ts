@@ -7,6 +7,7 @@ import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
 import { type AdminGuardOptions, createAdminGuard, createSignOut } from './admin-guard.ts';
+import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 
 /** Whether the gateway is ready and, if it is not, why. */
@@ -19,6 +20,8 @@ export interface Readiness {
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
+  /** The health of the legacy server, which does not affect the readiness. */
+  readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
   readonly purge: (tags: readonly string[] | 'all') => number;
@@ -54,6 +57,10 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.get('/readyz', (_req, res) => {
     const { ready, reasons } = services.readiness();
     res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', reasons });
+  });
+  app.get('/upstreamz', (_req, res) => {
+    const health = services.upstreamHealth();
+    res.status(health.status === 'failing' ? 503 : 200).json(health);
   });
   app.get('/metrics', async (req, res) => {
     const text = await services.metrics.exposition();

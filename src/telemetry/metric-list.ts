@@ -141,6 +141,12 @@ export const METRICS = {
     labels: [],
     help: 'Bodies being streamed to or from clients.',
   },
+  upstreamHealthy: {
+    name: 'portico_upstream_healthy',
+    type: 'gauge',
+    labels: [],
+    help: '1 while /upstreamz returns 200, otherwise 0.',
+  },
   circuit: {
     name: 'portico_upstream_circuit_open',
     type: 'gauge',

@@ -163,6 +163,7 @@ interface MetricSources {
   readonly upstreamQueued?: () => number;
   readonly upstreamStreams?: () => number;
   readonly limitsExceeded?: () => number;
+  readonly upstreamHealthy?: () => boolean;
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
   readonly cacheBytes?: () => number;
@@ -226,6 +227,7 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
   read(METRICS.inFlight, () => sources.upstreamInFlight?.());
   read(METRICS.queued, () => sources.upstreamQueued?.());
   read(METRICS.streams, () => sources.upstreamStreams?.());
+  read(METRICS.upstreamHealthy, () => sources.upstreamHealthy?.());
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());

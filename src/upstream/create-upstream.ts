@@ -24,6 +24,7 @@ import {
 } from './upstream-gate.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
+import { type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
 import { wireHeaders } from './request-headers.ts';
 
 /** One request to the upstream. */
@@ -75,6 +76,8 @@ export interface Upstream {
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   history(): GateHistory;
+  /** Returns the health of the legacy server, as its latest responses show it. */
+  health(): UpstreamHealth;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining ones. */
   close(graceMs?: number): Promise<void>;
 }
@@ -265,6 +268,21 @@ export function createUpstream(
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded }),
     history: () => gate.history(),
+    health: () =>
+      upstreamHealth({
+        // In `observe` mode, only the simulated circuit opens.
+        circuit: limitedGate.stats().circuit,
+        isObserved: observesLimits,
+        addresses: [
+          {
+            address: new URL(address.origin).host,
+            state: 'healthy',
+            inFlight: gate.stats().inFlight,
+            retrySeconds: 0,
+            probe: undefined,
+          },
+        ],
+      }),
     async close(graceMs = 10_000) {
       const { promise: grace, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);

@@ -13,6 +13,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
     },
     stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0, limitsExceeded: 0 }),
     history: () => ({ lastFailure: undefined, changes: [] }),
+    health: () => ({ status: 'healthy', reasons: [], addresses: [] }),
     close: () => Promise.resolve(),
   };
   return { upstream, sent };

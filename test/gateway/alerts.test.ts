@@ -81,7 +81,6 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual([
       'PorticoErrorBudgetBurnsFast',
       'PorticoErrorBudgetBurnsSlowly',
-      'PorticoNotReady',
       'PorticoUpstreamFailing',
       'PorticoUpstreamPaused',
     ]);

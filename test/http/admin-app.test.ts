@@ -12,6 +12,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
     createAdminApp({
       guard: { loopback: true, token: undefined },
       readiness: () => ({ ready: true, reasons: [] }),
+      upstreamHealth: () => ({ status: 'healthy', reasons: [], addresses: [] }),
       metrics: { exposition: () => Promise.resolve('portico_up 1\n'), contentType: 'text/plain; charset=utf-8' },
       purge: (tags) => {
         purged.push(tags);
@@ -49,6 +50,7 @@ describe('the admin side', () => {
     for (const [target, status] of [
       ['/livez', 'alive'],
       ['/readyz', 'ready'],
+      ['/upstreamz', 'healthy'],
     ] as const) {
       const answer = await call(target);
       expect([answer.status, answer.json.status]).toEqual([200, status]);
@@ -76,6 +78,17 @@ describe('the admin side', () => {
     expect(await call('/readyz')).toMatchObject({ status: 503, json: { reasons: ['shutting down'] } });
   });
 
+  it('reports the upstream as failing with 503, and as degraded with 200', async () => {
+    for (const [status, code] of [
+      ['failing', 503],
+      ['degraded', 200],
+    ] as const) {
+      const { call } = await admin({ upstreamHealth: () => ({ status, reasons: ['why'], addresses: [] }) });
+      expect(await call('/upstreamz')).toMatchObject({ status: code, json: { status, reasons: ['why'] } });
+      expect((await call('/readyz')).status).toBe(200);
+    }
+  });
+
   it('sends its metrics in their own media type', async () => {
     const { call } = await admin();
     const answer = await call('/metrics');
@@ -93,7 +106,7 @@ describe('the admin side', () => {
 
   it('requires no token for health and metrics, but one for the purge', async () => {
     const { call, purged } = await admin({ guard: { loopback: false, token: 'secret' } });
-    for (const target of ['/livez', '/readyz', '/metrics']) expect((await call(target)).status).toBe(200);
+    for (const target of ['/livez', '/readyz', '/upstreamz', '/metrics']) expect((await call(target)).status).toBe(200);
     expect((await call('/cache/purge', purge({ all: true }))).status).toBe(401);
     expect(purged).toEqual([]);
     const headers = { Authorization: 'Bearer secret' };

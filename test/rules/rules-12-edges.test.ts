@@ -57,25 +57,40 @@ describe('rules 12: HOST, PORT, ADMIN_HOST and ADMIN_PORT', () => {
   });
 });
 
-describe('rules 12: livez, readyz and metrics need no token', () => {
+describe('rules 12: livez, readyz, upstreamz and metrics need no token', () => {
   let guarded: TestGateway;
   beforeAll(async () => {
     guarded = await startTestGateway({ upstream: fake, config: { adminToken: TOKEN } });
   });
-  it.each(['/livez', '/readyz', '/metrics'])('%s, with a configured token and any Host', async (page) => {
+  it.each(['/livez', '/readyz', '/upstreamz', '/metrics'])('%s, with a configured token and any Host', async (page) => {
     for (const one of [gateway, guarded])
       for (const Host of ['127.0.0.1', 'portico.internal'])
         expect((await one.admin(page, { headers: { Host } })).status).toBe(200);
   });
-  it('readyz returns 503 with a reason while upstream calls are paused', async () => {
+  it('upstreamz returns 503 with a reason while upstream calls are paused, and readyz still returns 200', async () => {
     const broken = await startFakeUpstream((_request, response) => void response.socket?.destroy());
     const config = { upstream: { circuit: { failures: 1, openSeconds: 60 } } };
     const paused = await startTestGateway({ upstream: broken, config });
-    expect((await paused.admin('/readyz')).status).toBe(200);
+    const healthy = await paused.admin('/upstreamz');
+    expect([healthy.status, healthy.json.status, await paused.metric('portico_upstream_healthy')]).toEqual([
+      200,
+      'healthy',
+      1,
+    ]);
     await paused.call(COMMENT);
-    const page = await paused.admin('/readyz');
-    expect([page.status, page.json.reasons]).toEqual([503, ['the upstream keeps failing; requests to it are paused']]);
+    const { status, json, text } = await paused.admin('/upstreamz');
+    expect([status, json.status, json.reasons]).toEqual([
+      503,
+      'failing',
+      ['requests keep failing, so they are paused'],
+    ]);
+    expect(json).toMatchObject({ addresses: [{ address: new URL(broken.url).host, state: 'healthy' }] });
+    expect(text).not.toContain('http://');
+    expect(await paused.metric('portico_upstream_healthy')).toBe(0);
+    // Otherwise, a load balancer would take every replica out of service, and with it the stored responses.
+    expect(await paused.admin('/readyz')).toMatchObject({ status: 200, json: { reasons: [] } });
     expect((await paused.admin('/livez')).status).toBe(200);
+    expect(await paused.metric('portico_ready')).toBe(1);
   });
 });
 

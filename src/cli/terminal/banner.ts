@@ -28,7 +28,7 @@ export function bannerLines(content: BannerContent): string[] {
   return [
     `Portico ${content.version}`,
     `  public    ${base}`,
-    `  admin     ${content.adminUrl}  (/console/ /livez /readyz /metrics)`,
+    `  admin     ${content.adminUrl}  (/console/ /livez /readyz /upstreamz /metrics)`,
     `  upstream  ${upstreamWords(content)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),

@@ -65,7 +65,7 @@ function App() {
       </nav>
       <main id="main" tabindex="-1" aria-label=${title} class=${isGone ? 'gone' : undefined}>
         <${ErrorNote} error=${status.error} updatedAt=${isGone ? status.updatedAt : undefined} />
-        <${NotReady} status=${status.data} />
+        <${HealthNotes} status=${status.data} />
         ${
           status.data !== undefined &&
           html`<${Page}
@@ -115,9 +115,16 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
   </div>`;
 }
 
-function NotReady({ status }) {
-  if (status === undefined || status.ready) return null;
-  return html`<p class="note bad" role="status">Not ready: ${status.reasons.join('; ')}</p>`;
+function HealthNotes({ status }) {
+  if (status === undefined) return null;
+  const { ready, reasons, upstream } = status;
+  return html`${!ready && html`<p class="note bad" role="status">Not ready: ${reasons.join('; ')}</p>`}
+  ${
+    upstream.status !== 'healthy' &&
+    html`<p class=${`note ${upstream.status === 'failing' ? 'bad' : ''}`} role="status">
+      The upstream is ${upstream.status}: ${upstream.reasons.join('; ')}
+    </p>`
+  }`;
 }
 
 function ErrorNote({ error, updatedAt }) {

@@ -28,7 +28,7 @@ describe('the banner', () => {
     expect(banner('reference: { db: ":memory:" }', facts)).toMatchInlineSnapshot(`
       "Portico 0.1.0
         public    http://127.0.0.1:8080/services/v2
-        admin     http://127.0.0.1:8081  (/console/ /livez /readyz /metrics)
+        admin     http://127.0.0.1:8081  (/console/ /livez /readyz /upstreamz /metrics)
         upstream  http://127.0.0.1:9999  (embedded reference server, :memory:)
         mode      strict: enforces authentication, requests, permissions, pageBounds, undocumented; reports responses
         accounts  admin, alice  (password = name)
@@ -45,7 +45,7 @@ describe('the banner', () => {
     expect(banner(REAL)).toMatchInlineSnapshot(`
       "Portico 0.1.0
         public    http://127.0.0.1:8080/services/v2
-        admin     http://127.0.0.1:8081  (/console/ /livez /readyz /metrics)
+        admin     http://127.0.0.1:8081  (/console/ /livez /readyz /upstreamz /metrics)
         upstream  https://legacy.example.org/qa
         mode      observe: enforces nothing; reports authentication, requests, responses, permissions, pageBounds, undocumented
 
