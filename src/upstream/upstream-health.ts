@@ -31,9 +31,10 @@ interface HealthFacts {
   readonly addresses: readonly AddressHealth[];
 }
 
+const isUnusable = ({ state, probe }: AddressHealth) => state === 'ejected' || probe === 'failed';
+
 /** Returns the health of the upstream and the reasons for it. */
 export function upstreamHealth({ circuit, isObserved, addresses }: HealthFacts): UpstreamHealth {
-  const isUnusable = ({ state, probe }: AddressHealth) => state === 'ejected' || probe === 'failed';
   const unusable = addresses.filter(isUnusable);
   const failing = [
     circuit === 'open' && (isObserved ? 'requests keep failing' : 'requests keep failing, so they are paused'),
