@@ -43,7 +43,7 @@ const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
 /** The tests of the whole gateway, its commands, its console and the benchmark. */
 const WHOLE = [
-  'test/{browser,cases,cli,deploy,examples,gateway,rules,security,walk}/**/*.test.ts',
+  'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',
 ];
 

@@ -132,6 +132,7 @@ const FOLDERS = [
   'readme',
   'rules',
   'security',
+  'trust',
 ];
 const BESIDE_NO_SOURCE = [
   // These run the program as a separate process.

@@ -166,7 +166,9 @@ function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOpti
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);
   const origin = raw.startsWith('/') ? raw : raw.replace(ABSOLUTE_FORM, '');
-  const target = withoutBasePath(origin.startsWith('?') ? `/${origin}` : origin, publicBasePath);
+  // An absolute URL can end with its host (RFC 9112, 3.2.2).
+  const hasPath = !origin.startsWith('?') && (origin !== '' || raw === '');
+  const target = withoutBasePath(hasPath ? origin : `/${origin}`, publicBasePath);
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? undefined : target.slice(mark + 1);

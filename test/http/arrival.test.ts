@@ -85,6 +85,7 @@ describe('arrivals', () => {
     it('contains the origin form of an absolute target', () => {
       expect(read('http://user:x@elsewhere:80/a?b').target).toBe('/a?b');
       expect(read('HTTPS://elsewhere?b').target).toBe('/?b');
+      expect(read('http://elsewhere').target).toBe('/');
     });
 
     it.each([

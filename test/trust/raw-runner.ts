@@ -1,0 +1,107 @@
+import { connect } from 'node:net';
+import { basic } from '../builders/call.ts';
+import type { FakeRequest } from '../builders/fake-upstream.ts';
+import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
+
+/** The gateway, the upstream and the kind of path with which the cases are run. */
+export interface RawSide {
+  readonly port: number;
+  readonly upstream: { readonly requests: readonly FakeRequest[] };
+  /** The outcome of a case that differs on this side. */
+  readonly differs?: (one: RawCase) => Partial<RawOutcome> | undefined;
+  /** The targets for the case with this number, which no other case uses. */
+  readonly targets: (number: number) => RawTargets;
+}
+
+/** What happened when the bytes of a case were sent, in the form in which the case describes it. */
+export interface RawResult extends RawOutcome {
+  /** True if the connection ended in a reset, or was still open when the client gave up. */
+  readonly broken: boolean;
+  /** Everything that was received. */
+  readonly text: string;
+}
+
+const AUTHORIZATION = `Authorization: ${basic('admin')}`;
+const HOST = 'Host: x';
+
+/** The next request on the connection, which the gateway serves if the connection is still in use. */
+const following = (id: string) =>
+  `GET /services/v2/comment/${id}.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nConnection: close\r\n\r\n`;
+
+/** A write that must never be executed: the connection is closed before it is read. */
+const hidden = (id: string) =>
+  `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
+
+let lastNumber = 1_000_000;
+
+/**
+ * Sends the bytes of a case on a new connection, followed by another request in the same packet. Returns what the
+ * client and the upstream saw, without the response to a request that followed a kept connection.
+ */
+export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult> {
+  const { closed } = expectedOutcome(side, one);
+  lastNumber += 2;
+  const follower = String(lastNumber + 1);
+  const targets = side.targets(lastNumber);
+  const next = closed ? hidden(follower) : following(follower);
+  const { text, broken } = await sendBytes(side.port, one.bytes(targets) + next);
+  const statuses = statusesIn(text);
+  const isFrom = (id: string) => (request: FakeRequest) =>
+    request.headers['x-case'] === id || request.target.includes(`/${id}`);
+  const followed = side.upstream.requests.filter(isFrom(follower)).length;
+  const isKept = !closed && followed === 1 && statuses.at(-1) === 200;
+  return {
+    statuses: isKept ? statuses.slice(0, -1) : statuses,
+    upstream: side.upstream.requests.filter(isFrom(targets.id)).length + (isKept ? 0 : followed),
+    closed: !isKept,
+    broken,
+    text,
+  };
+}
+
+/** Returns what a case expects on a side. */
+export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): RawOutcome {
+  const { statuses, upstream, closed } = one;
+  return { statuses, upstream, closed, ...side.differs?.(one) };
+}
+
+/** Returns the statuses of all responses in a text. */
+export const statusesIn = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
+
+const GIVE_UP_MS = 10_000;
+
+/** Sends bytes on a new connection and reads until the server closes it. */
+export function sendBytes(port: number, bytes: string): Promise<{ readonly text: string; readonly broken: boolean }> {
+  return new Promise((resolve) => {
+    let text = '';
+    let broken = false;
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    const giveUp = () => {
+      broken = true;
+      socket.destroy();
+    };
+    const timer = setTimeout(giveUp, GIVE_UP_MS);
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+    socket.on('error', () => (broken = true));
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve({ text, broken });
+    });
+  });
+}
+
+/** Calls a function for each item, with a limited number of calls at a time. Returns the results in order. */
+export async function mapInParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  call: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const work = async () => {
+    for (const [index, item] of queue) results[index] = await call(item);
+  };
+  await Promise.all(Array.from({ length: limit }, work));
+  return results;
+}
