@@ -13,6 +13,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     },
   },
   { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
+  { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },
   { name: 'report', load: async () => (await import('./commands/report-command.ts')).reportCommand },
   { name: 'plan', load: async () => (await import('./commands/plan-command.ts')).planCommand },
   { name: 'permissions', load: async () => (await import('./commands/permissions-command.ts')).permissionsCommand },

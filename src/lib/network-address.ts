@@ -44,3 +44,18 @@ function hexadecimal(group: string): string[] {
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
+
+const PRIVATE_IPV4 =
+  /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
+const PRIVATE_IPV6 = /^\[?(?:::1\]?$|f[cd]|fe[89ab])/i;
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|svc|cluster\.local|test)$/i;
+
+/**
+ * Returns whether a host name or address belongs to this machine or to a private network (RFC 1918, RFC 4193, RFC 6598,
+ * RFC 6762, RFC 8375). A name without a dot, such as the name of a container, is private too.
+ */
+export function isPrivateHost(host: string): boolean {
+  if (IPV4.test(host)) return PRIVATE_IPV4.test(host);
+  if (host.includes(':')) return PRIVATE_IPV6.test(host);
+  return !host.includes('.') || PRIVATE_NAME.test(host);
+}

@@ -24,7 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors', 'files'],
   FEATURES,
   ['pipeline', 'config'],
-  ['http', 'console', 'walk'],
+  ['http', 'console', 'walk', 'doctor', 'audit'],
   ['assembly'],
   ['gateway.ts'],
   ['cli', 'portico.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopbackHost, networkOf } from '../../src/lib/network-address.ts';
+import { isLoopbackHost, isPrivateHost, networkOf } from '../../src/lib/network-address.ts';
 
 describe('the network of an address', () => {
   it.each([
@@ -40,4 +40,24 @@ describe('isLoopbackHost', () => {
   ])('%s is reachable only from this machine: %s', (host, expected) => {
     expect(isLoopbackHost(host)).toBe(expected);
   });
+});
+
+describe('isPrivateHost', () => {
+  it.each(['localhost', '127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '[::1]', '[fd00::1]'])(
+    'is true for %s',
+    (host) => {
+      expect(isPrivateHost(host)).toBe(true);
+    },
+  );
+
+  it.each(['legacy', 'legacy.example.svc', 'qa.corp.internal', 'printer.local'])('is true for the name %s', (host) => {
+    expect(isPrivateHost(host)).toBe(true);
+  });
+
+  it.each(['qa.example.org', '203.0.113.7', '172.32.0.1', '100.128.0.1', '[2001:db8::1]', 'localhost.example.org'])(
+    'is false for %s',
+    (host) => {
+      expect(isPrivateHost(host)).toBe(false);
+    },
+  );
 });

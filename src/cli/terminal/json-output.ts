@@ -1,3 +1,5 @@
+import type { AuditFinding } from '../../audit/audit.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import type { ExplainRequest, ExplainStep } from '../../pipeline/explain.ts';
@@ -74,6 +76,11 @@ export function walkJson(
     notWalked,
   };
   return documentOf('walk', { ok, failures, walk, report });
+}
+
+/** Formats the findings of an audit as JSON. `ok` is false if a finding is severe enough for `--fail-on`. */
+export function auditJson({ file, mode }: Settings, findings: readonly AuditFinding[], ok: boolean): string {
+  return documentOf('audit', { ok, configuration: file, mode: mode.name, findings });
 }
 
 /** The version of the JSON documents. It increases with every incompatible change. */

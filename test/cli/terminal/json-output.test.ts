@@ -47,6 +47,8 @@ describe('--format json', () => {
     ['explain /services/v2/question.json', 'steps.0', 'name text'],
     ['check', '', 'version kind ok configuration operations mode warnings errors'],
     ['check --mode stric', 'errors.0', 'source pointer message suggestion'],
+    ['audit --mode observe', '', 'version kind ok configuration mode findings'],
+    ['audit --upstream http://qa.example.org', 'findings.0', 'rule severity key source found harm fix'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk', 'requests ended walked notWalked'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.walked.0', 'operation requests statuses'],

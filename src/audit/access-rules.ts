@@ -1,0 +1,140 @@
+import type { CheckName } from '../model/checks.ts';
+import { resolveRole } from '../permissions/compile-permissions.ts';
+import { ANONYMOUS_ROLE, demoAccounts } from '../permissions/roles-file.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
+import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule.ts';
+
+const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+const isReal = ({ settings }: AuditSubject) => !settings.embedded;
+
+/** Rules about who gets in, and what they may do. */
+export const ACCESS_RULES: readonly AuditRule[] = [
+  {
+    id: 'nothing-enforced',
+    severity: 'medium',
+    key: '/mode',
+    harm: 'Nothing is refused: every violation and every missing permission is only counted.',
+    fix: 'Look at the recorded violations (portico report), accept or fix them, and move to mode: staging.',
+    find: (subject) => {
+      const enforces = Object.values(subject.settings.checks).includes('enforce');
+      const own = subject.operations.some(({ id }) =>
+        Object.values(subject.settings.checksFor(id)).includes('enforce'),
+      );
+      return foundIf(isReal(subject) && !enforces && !own, `mode ${subject.settings.mode.name} enforces no check`);
+    },
+  },
+  {
+    id: 'authentication-off',
+    severity: 'high',
+    key: '/checks/authentication',
+    harm: 'Anyone who reaches the public port uses these operations under any name, without a password.',
+    fix: 'Set the check to enforce, or at least to report.',
+    find: (subject) => (isReal(subject) ? listed(operationsAt(subject, 'authentication', 'off')) : []),
+  },
+  {
+    id: 'permissions-off',
+    severity: 'high',
+    key: '/checks/permissions',
+    harm: 'Callers without the permission get the responses, including private fields of comments.',
+    fix: 'Set the check to enforce.',
+    find: (subject) => {
+      const off = operationsAt(subject, 'permissions', 'off');
+      const guarded = subject.operations.filter((one) => one.requires !== undefined || one.carriesPrivateFields);
+      return isReal(subject) ? listed(guarded.map(({ id }) => id).filter((id) => off.includes(id))) : [];
+    },
+  },
+  {
+    id: 'anonymous-may-write',
+    severity: 'critical',
+    key: '/undocumented/allow',
+    harm: 'Anyone can change content without logging in.',
+    fix: `Give the entry a permission that the role ${ANONYMOUS_ROLE} does not have, or refuse anonymous callers.`,
+    find: ({ settings, roles }) => {
+      if (settings.authentication.anonymous !== 'allow') return [];
+      const held = resolveRole(roles.roles, ANONYMOUS_ROLE).permissions;
+      return settings.undocumented.allow
+        .filter(({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission)))
+        .map(({ method, path }) => `${method} ${path}`);
+    },
+  },
+  {
+    id: 'anonymous-holds-privileges',
+    severity: 'high',
+    key: '/roles/file',
+    harm: 'Callers without a credential, and every role that inherits from theirs, may do more than view pages.',
+    fix: `Give the role ${ANONYMOUS_ROLE} only the View permissions that visitors need.`,
+    find: ({ roles }) =>
+      listed(resolveRole(roles.roles, ANONYMOUS_ROLE).permissions.filter((name) => !name.startsWith('View '))),
+  },
+  {
+    id: 'anonymous-admitted',
+    severity: 'info',
+    key: '/authentication/anonymous',
+    harm: 'Requests without a credential are not challenged; the role anonymous decides what they see.',
+    fix: 'Set it to deny unless visitors without an account are intended.',
+    find: ({ settings }) => foundIf(settings.authentication.anonymous === 'allow', 'allow'),
+  },
+  {
+    id: 'unmapped-callers-delegated',
+    severity: 'info',
+    key: '/roles/unmapped',
+    harm: 'For callers without an account, only the upstream checks permissions; Portico adds no protection.',
+    fix: 'List the accounts in the roles file and set roles.unmapped to deny or to a role with few permissions.',
+    find: (subject) => {
+      const { roles, authentication, checks } = subject.settings;
+      const policy = roles.unmapped ?? subject.roles.unmapped ?? 'delegate';
+      const delegates = policy === 'delegate' && authentication.verifier === 'upstream';
+      return foundIf(isReal(subject) && delegates && checks.permissions === 'enforce', 'delegate');
+    },
+  },
+  {
+    id: 'verified-for-long',
+    severity: 'medium',
+    key: '/authentication/cacheSeconds',
+    harm: 'A password that was changed or an account that was closed keeps working for this long.',
+    fix: 'Use 300 seconds or less.',
+    find: ({ settings: { authentication } }) =>
+      foundIf(authentication.cacheSeconds > 300, `${authentication.cacheSeconds} seconds`),
+  },
+  {
+    id: 'password-guessing',
+    severity: 'high',
+    key: '/authentication/failures',
+    harm: 'Passwords can be guessed: each address may try this often for each name.',
+    fix: 'Use at most 30 attempts a minute; the default is 10.',
+    find: ({ settings }) => {
+      const { limit, windowSeconds } = settings.authentication.failures;
+      return foundIf((limit * 60) / windowSeconds > 30, `${limit} attempts in ${windowSeconds} seconds`);
+    },
+  },
+  {
+    id: 'wide-passthrough',
+    severity: 'high',
+    key: '/undocumented/allow',
+    harm: 'Paths that nobody described are forwarded and can change data, so the contract protects little.',
+    fix: 'List single paths and methods, and give each that changes data a permission.',
+    find: ({ settings }) =>
+      settings.undocumented.allow
+        .filter(({ method, path, permission }) => {
+          const isOpen = isUnsafe(method) && path.endsWith('/**') && permission === undefined;
+          return isOpen || path === '/services/v2/**';
+        })
+        .map(({ method, path }) => `${method} ${path}`),
+  },
+  {
+    id: 'demo-accounts-reachable',
+    severity: 'medium',
+    key: '/listen/host',
+    harm: 'Anyone on the network can log in to the reference server as an administrator; the passwords are public.',
+    fix: 'Listen on 127.0.0.1, or set upstream.url to the real server.',
+    find: (subject) => {
+      const { embedded, listen, authentication } = subject.settings;
+      const isOpen = embedded && authentication.verifier === 'file' && !isLoopbackHost(listen.host);
+      return isOpen ? listed(demoAccounts(subject.roles)) : [];
+    },
+  },
+];
+
+const operationsAt = ({ settings, operations }: AuditSubject, check: CheckName, level: string): readonly string[] =>
+  operations.map(({ id }) => id).filter((id) => settings.checksFor(id)[check] === level);

@@ -1,0 +1,50 @@
+import type { Settings } from '../config/settings.ts';
+import type { LadderStep } from '../ladder/ladder-step.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Severity } from '../model/severity.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+
+/** Everything that the rules of an audit read. The configuration is valid: the gateway would start with it. */
+export interface AuditSubject {
+  readonly settings: Settings;
+  readonly operations: readonly Operation[];
+  /** The roles file as written, including its demo accounts. */
+  readonly roles: RolesFile;
+  /** The password hashes of the demo accounts, which are public. */
+  readonly demoHashes: ReadonlySet<string>;
+  /** The steps of the ladder that are in effect. */
+  readonly ladder: readonly LadderStep[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The absolute path of the configuration file. Undefined if there is none. */
+  readonly configFile: string | undefined;
+  /** Returns the permission bits of a file, or undefined if they are unknown. */
+  readonly modeOf: (file: string) => number | undefined;
+}
+
+/** One rule of the audit. */
+export interface AuditRule {
+  /** The name by which reports and pipelines refer to the rule. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** The JSON pointer of the configuration key to look at. */
+  readonly key: string;
+  /** What an attacker or an outage could do. */
+  readonly harm: string;
+  readonly fix: string;
+  /** Returns what triggers the rule, with one text for each place. Empty if nothing does. */
+  readonly find: (subject: AuditSubject) => readonly string[];
+}
+
+/** Returns a rule's result: the text if the condition is true, and nothing otherwise. */
+export function foundIf(condition: boolean, text: string): readonly string[] {
+  return condition ? [text] : [];
+}
+
+const MAX_LISTED = 5;
+
+/** Lists names in one text. Long lists are cut, because one example is enough to act on. */
+export function listed(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length - MAX_LISTED;
+  return [`${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+}

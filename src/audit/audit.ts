@@ -1,0 +1,43 @@
+import { bySeverity, type Severity } from '../model/severity.ts';
+import { ACCESS_RULES } from './access-rules.ts';
+import type { AuditRule, AuditSubject } from './audit-rule.ts';
+import { CACHE_RULES } from './cache-rules.ts';
+import { NETWORK_RULES } from './network-rules.ts';
+import { OUTAGE_RULES } from './outage-rules.ts';
+import { RECORD_RULES } from './record-rules.ts';
+import { SECRET_RULES } from './secret-rules.ts';
+
+/** A rule that the configuration triggers. */
+export interface AuditFinding {
+  readonly rule: string;
+  readonly severity: Severity;
+  /** The dotted configuration key, such as `listen.trustedProxies`. */
+  readonly key: string;
+  /** Where the value comes from: a line of the file, a variable or a flag. `default` if it is not set. */
+  readonly source: string;
+  readonly found: readonly string[];
+  readonly harm: string;
+  readonly fix: string;
+}
+
+/** All rules, in the order in which findings of the same severity are listed. */
+export const AUDIT_RULES: readonly AuditRule[] = [
+  ...ACCESS_RULES,
+  ...SECRET_RULES,
+  ...NETWORK_RULES,
+  ...CACHE_RULES,
+  ...OUTAGE_RULES,
+  ...RECORD_RULES,
+];
+
+/** Applies all rules to a configuration. Returns the findings, the worst first. */
+export function audit(subject: AuditSubject): readonly AuditFinding[] {
+  const { settings } = subject;
+  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, harm, fix, find }) => {
+    const found = find(subject);
+    if (found.length === 0) return [];
+    const source = settings.originOf(pointer) === 'default' ? 'default' : settings.placeOf(pointer).source;
+    return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, harm, fix }];
+  });
+  return findings.toSorted((one, other) => bySeverity(one.severity, other.severity));
+}

@@ -1,0 +1,114 @@
+import type { Settings } from '../config/settings.ts';
+import { LISTEN_DEFAULTS } from '../config/general-options.ts';
+import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
+import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
+import { type AuditRule, foundIf } from './audit-rule.ts';
+
+/** The idle and response timeout of most load balancers, in seconds. */
+const BALANCER_SECONDS = 60;
+/** With this many failures in a row, the circuit opens so late that it does not matter. */
+const CIRCUIT_OFF = 1000;
+/** How often larger than its default a limit must be to be reported. */
+const FAR_ABOVE = 16;
+
+/** Rules about slow or failing servers, overload and restarts. */
+export const OUTAGE_RULES: readonly AuditRule[] = [
+  {
+    id: 'outlasts-the-balancer',
+    severity: 'medium',
+    key: '/upstream/totalTimeoutMs',
+    harm: 'Load balancers and clients give up first; the work goes on for nobody and fills the upstream.',
+    fix: `Use less than ${BALANCER_SECONDS} seconds, or raise the timeouts in front of Portico above it.`,
+    find: ({ settings: { upstream } }) =>
+      foundIf(upstream.totalTimeoutMs >= BALANCER_SECONDS * 1000, `${upstream.totalTimeoutMs} ms`),
+  },
+  {
+    id: 'keep-alive-too-short',
+    severity: 'medium',
+    key: '/listen/keepAliveSeconds',
+    harm: 'A load balancer reuses a connection that Portico is just closing, and its client gets a 502.',
+    fix: `Use more than the idle timeout of the load balancer, which is often ${BALANCER_SECONDS} seconds.`,
+    find: ({ settings: { embedded, listen } }) =>
+      foundIf(!embedded && listen.keepAliveSeconds <= BALANCER_SECONDS, `${listen.keepAliveSeconds} seconds`),
+  },
+  {
+    id: 'idle-upstream-connections',
+    severity: 'medium',
+    key: '/upstream/idleTimeoutMs',
+    harm: 'The upstream or a firewall closes idle connections first, and requests on them fail.',
+    fix: 'Use less than the idle timeout of the server; portico doctor measures it.',
+    find: ({ settings: { upstream } }) => foundIf(upstream.idleTimeoutMs > 20_000, `${upstream.idleTimeoutMs} ms`),
+  },
+  {
+    id: 'slow-clients-hold-connections',
+    severity: 'low',
+    key: '/listen/requestTimeoutSeconds',
+    harm: 'A few clients that send very slowly can hold all connections.',
+    fix: 'Use at most 300 seconds for a request and 60 for its headers.',
+    find: ({ settings: { listen } }) => [
+      ...foundIf(listen.requestTimeoutSeconds > 300, `requestTimeoutSeconds: ${listen.requestTimeoutSeconds}`),
+      ...foundIf(listen.headersTimeoutSeconds > 60, `headersTimeoutSeconds: ${listen.headersTimeoutSeconds}`),
+    ],
+  },
+  {
+    id: 'circuit-off',
+    severity: 'medium',
+    key: '/upstream/circuit/failures',
+    harm: 'While the upstream fails, every request waits for its timeout, and the upstream cannot recover.',
+    fix: `Use at most a few dozen failures; the default is ${UPSTREAM_DEFAULTS.circuit.failures}.`,
+    find: ({ settings: { upstream, mode } }) =>
+      foundIf(!mode.transparent && upstream.circuit.failures >= CIRCUIT_OFF, String(upstream.circuit.failures)),
+  },
+  {
+    id: 'limits-far-above-defaults',
+    severity: 'medium',
+    key: '/upstream/concurrency',
+    harm: 'A few requests can use up the memory of Portico, or more requests reach the upstream than it stands.',
+    fix: 'Use the smallest limits with which the clients work; portico doctor measures the concurrency.',
+    find: ({ settings }) =>
+      limitsOf(settings)
+        .filter(({ value, standard }) => value > standard * FAR_ABOVE)
+        .map(({ key, value, standard }) => `${key}: ${value} (default ${standard})`),
+  },
+  {
+    id: 'no-lame-duck',
+    severity: 'medium',
+    key: '/listen/lameDuckSeconds',
+    harm: 'At every restart, load balancers still send requests to a port that nobody listens on.',
+    fix: `Use more than the interval of the load balancer’s health checks; the default is ${LISTEN_DEFAULTS.lameDuckSeconds}.`,
+    find: ({ settings: { embedded, listen } }) => foundIf(!embedded && listen.lameDuckSeconds === 0, '0'),
+  },
+  {
+    id: 'drain-shorter-than-requests',
+    severity: 'info',
+    key: '/listen/drainSeconds',
+    harm: 'At a restart, requests that are allowed to take longer than this are cut off.',
+    fix: 'Use at least upstream.totalTimeoutMs, and give the process as much time to end.',
+    find: ({ settings: { embedded, listen, upstream } }) =>
+      foundIf(
+        !embedded && listen.drainSeconds * 1000 < upstream.totalTimeoutMs,
+        `${listen.drainSeconds} seconds, while requests may take ${upstream.totalTimeoutMs / 1000}`,
+      ),
+  },
+];
+
+const limit = (key: string, value: number, standard: number) => ({ key, value, standard });
+
+/** Returns the limits that protect memory and the upstream, each with its default. */
+function limitsOf({ listen, upstream, authentication }: Settings) {
+  return [
+    limit('listen.maxBodyBytes', listen.maxBodyBytes, LISTEN_DEFAULTS.maxBodyBytes),
+    limit('listen.maxJsonValues', listen.maxJsonValues, LISTEN_DEFAULTS.maxJsonValues),
+    limit('upstream.concurrency', upstream.concurrency, UPSTREAM_DEFAULTS.concurrency),
+    limit('upstream.queue', upstream.queue, UPSTREAM_DEFAULTS.queue),
+    limit('upstream.queueTimeoutMs', upstream.queueTimeoutMs, UPSTREAM_DEFAULTS.queueTimeoutMs),
+    limit('upstream.maxResponseBytes', upstream.maxResponseBytes, UPSTREAM_DEFAULTS.maxResponseBytes),
+    limit('upstream.maxJsonValues', upstream.maxJsonValues, UPSTREAM_DEFAULTS.maxJsonValues),
+    limit('upstream.streams.total', upstream.streams.total, UPSTREAM_DEFAULTS.streams.total),
+    limit(
+      'authentication.hashing.concurrency',
+      authentication.hashing.concurrency,
+      IDENTITY_DEFAULTS.hashing.concurrency,
+    ),
+  ];
+}

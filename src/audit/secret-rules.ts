@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import { isLoopbackHost } from '../lib/network-address.ts';
+import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
+
+/** The shortest token that cannot be guessed: 16 characters of 5 bits each. */
+const MIN_TOKEN = 16;
+const MIN_DISTINCT = 8;
+
+/** Rules about passwords, tokens and the files that contain them. */
+export const SECRET_RULES: readonly AuditRule[] = [
+  {
+    id: 'demo-passwords',
+    severity: 'critical',
+    key: '/roles/file',
+    harm: 'These accounts have the published passwords of the demo accounts, so anyone can use them.',
+    fix: 'Create new hashes with portico hash-password.',
+    find: ({ settings, roles, demoHashes }) =>
+      settings.embedded
+        ? []
+        : roles.accounts
+            .filter(({ demo, passwordHash = '' }) => !demo && demoHashes.has(passwordHash))
+            .map(({ name }) => name),
+  },
+  {
+    id: 'weak-admin-token',
+    severity: 'high',
+    key: '/adminToken',
+    harm: 'The token can be guessed; whoever has it purges the cache, changes levels and accepts violations.',
+    fix: 'Use a random token of at least 16 characters, for example from openssl rand -base64 24.',
+    find: ({ settings: { adminToken, listen } }) => {
+      const isWeak = adminToken !== undefined && isGuessable(adminToken);
+      return foundIf(isWeak && !isLoopbackHost(listen.adminHost), weakness(adminToken ?? ''));
+    },
+  },
+  {
+    id: 'weak-local-admin-token',
+    severity: 'low',
+    key: '/adminToken',
+    harm: 'Other users of this machine can guess the token.',
+    fix: 'Use a random token of at least 16 characters.',
+    find: ({ settings: { adminToken, listen } }) => {
+      const isWeak = adminToken !== undefined && isGuessable(adminToken);
+      return foundIf(isWeak && isLoopbackHost(listen.adminHost), weakness(adminToken ?? ''));
+    },
+  },
+  {
+    id: 'readable-secrets',
+    severity: 'high',
+    key: '/upstream/credentials',
+    harm: 'Every user of this machine, and every process that is broken into, can read the secrets in these files.',
+    fix: 'Run chmod o-rwx on them, and let the group of the service read them.',
+    find: (subject) =>
+      filesWithSecrets(subject)
+        .filter((file) => ((subject.modeOf(file) ?? 0) & 0o007) !== 0)
+        .map((file) => file),
+  },
+  {
+    id: 'secret-in-configuration',
+    severity: 'low',
+    key: '/upstream/credentials',
+    harm: 'A secret in the configuration file ends up in version control and in backups.',
+    fix: 'Set it with an environment variable or a file, for example upstream.credentials.passwordFile.',
+    find: ({ settings }) =>
+      ['/adminToken', '/upstream/credentials/password']
+        .filter((pointer) => settings.originOf(pointer) === 'file')
+        .map((pointer) => pointer.slice(1).replaceAll('/', '.')),
+  },
+  {
+    id: 'certificates-not-verified',
+    severity: 'critical',
+    key: '/upstream/url',
+    harm: 'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anyone on the way pose as the upstream and collect passwords.',
+    fix: 'Remove the variable; NODE_EXTRA_CA_CERTS adds your own certificate authority.',
+    find: ({ env }) => foundIf(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0', 'NODE_TLS_REJECT_UNAUTHORIZED=0'),
+  },
+];
+
+const isGuessable = (token: string): boolean =>
+  token.length < MIN_TOKEN || new Set(token).size < MIN_DISTINCT || /change.?me/i.test(token);
+
+// The token itself must never appear in a report.
+const weakness = (token: string): string =>
+  token.length < MIN_TOKEN ? `only ${token.length} characters` : 'few different characters, or a placeholder';
+
+/** Returns the existing files that contain a secret which protects a real upstream or the admin side. */
+function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readonly string[] {
+  const { credentials } = settings.upstream;
+  const inConfig = ['/adminToken', '/upstream/credentials/password'].some((key) => settings.originOf(key) === 'file');
+  const hashes = !settings.embedded && roles.accounts.some(({ demo, passwordHash }) => !demo && passwordHash);
+  return [
+    ...(inConfig && configFile !== undefined ? [configFile] : []),
+    ...(credentials.kind === 'service' && credentials.passwordFile !== undefined
+      ? [resolve(credentials.passwordFile)]
+      : []),
+    ...(hashes ? [settings.roles.file] : []),
+  ];
+}

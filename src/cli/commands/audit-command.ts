@@ -1,0 +1,85 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { audit } from '../../audit/audit.ts';
+import type { AuditSubject } from '../../audit/audit-rule.ts';
+import { readRoles } from '../../assembly/load-permissions.ts';
+import type { Settings } from '../../config/settings.ts';
+import { packageRoot } from '../../files/package-root.ts';
+import { startingState } from '../../ladder/ladder-step.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { isAtLeast, SEVERITIES, severityCounts, type Severity } from '../../model/severity.ts';
+import { loadRoles } from '../../permissions/load-roles.ts';
+import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
+import { auditLines } from '../terminal/audit-lines.ts';
+import { auditJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
+
+/** The command `portico audit` ranks what is risky in a valid configuration. */
+export const auditCommand: Command = {
+  name: 'audit',
+  summary: 'List what is risky in the configuration, the worst first',
+  args: '',
+  argCount: [0, 0],
+  flags: [
+    ...CONFIG_FLAGS,
+    FORMAT_FLAG,
+    {
+      name: 'fail-on',
+      value: 'SEVERITY',
+      choices: SEVERITIES,
+      help: `Exit with 1 if there is a finding of this severity or worse: ${SEVERITIES.join(', ')}.`,
+    },
+  ],
+  notes: [
+    'portico check reports whether Portico would start: errors, and settings without effect. portico audit takes a',
+    'configuration with which Portico starts and reports what an attacker or an outage could do with it. It sends no',
+    'requests. Without --fail-on, the exit code is 0 even if there are findings.',
+    '',
+    'Example: portico audit --fail-on high',
+  ],
+  run: async (line, io) => {
+    const bound = failOn(line);
+    const json = wantsJson(line);
+    const settings = await settingsFrom(line, io);
+    const findings = audit(await subjectOf(settings, io));
+    const failed = bound === undefined ? [] : findings.filter(({ severity }) => isAtLeast(severity, bound));
+    if (json) io.out(auditJson(settings, findings, failed.length === 0));
+    else auditLines(settings, findings).forEach(io.out);
+    if (failed.length > 0) io.err(`portico: findings of severity ${bound} or worse: ${severityCounts(failed)}`);
+    return failed.length > 0 ? EXIT.failed : EXIT.ok;
+  },
+};
+
+function failOn(line: CommandLine): Severity | undefined {
+  const text = line.last('fail-on');
+  if (text === undefined) return undefined;
+  const severity = SEVERITIES.find((name) => name === text);
+  if (severity === undefined) throw new UsageError(`--fail-on ${text}: must be one of ${SEVERITIES.join(', ')}`);
+  return severity;
+}
+
+/** Reads everything that the rules need. Throws a StartFault with all configuration errors. */
+function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSubject> {
+  return withAssembly(settings, ({ gateway, storedLadder }) => ({
+    settings,
+    operations: gateway.contract.operations,
+    roles: readRoles(settings),
+    demoHashes: demoHashes(),
+    ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
+    env,
+    configFile: resolve(cwd, settings.file),
+    modeOf: permissionBits,
+  }));
+}
+
+function demoHashes(): ReadonlySet<string> {
+  const file = join(packageRoot, 'config', 'roles.yaml');
+  const { accounts } = loadRoles(readFileSync(file, 'utf8'), file, undefined);
+  return new Set(accounts.flatMap(({ passwordHash }) => passwordHash ?? []));
+}
+
+// On Windows, the bits do not show who may read a file.
+function permissionBits(file: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  return statSync(file, { throwIfNoEntry: false })?.mode;
+}

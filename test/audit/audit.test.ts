@@ -1,0 +1,351 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadPermissions, readRoles } from '../../src/assembly/load-permissions.ts';
+import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
+import type { AuditSubject } from '../../src/audit/audit-rule.ts';
+import { readSettings } from '../../src/config/load-settings.ts';
+import type { PlainObject } from '../../src/config/plain-object.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { isAtLeast, SEVERITIES } from '../../src/model/severity.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { readText, sectionOf, tableBy } from '../readme/tables.ts';
+
+const folder = tempFolder();
+const contract = loadContract(CONTRACT_DEFAULTS);
+
+/** The roles of a test: a role `anonymous` without permissions unless a test says otherwise. */
+const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
+const DEMO_HASH = '$argon2id$v=19$m=19456,t=2,p=1$KpoEYyHlk0YnGd0Glrh0Ig$Hdcv7tGBA2UHKp9kntf64gMISjZopSt3EHaH56gLmJI';
+const OWN_HASH = DEMO_HASH.replace('Kpo', 'Kpp');
+
+interface Situation {
+  readonly config: PlainObject;
+  readonly roles?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly unmapped?: PlainObject;
+  readonly parts?: Partial<AuditSubject>;
+}
+
+let files = 0;
+
+/** Builds the subject of an audit. The configuration must be valid. */
+function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = {} }: Situation): AuditSubject {
+  files += 1;
+  const file = join(folder, `roles-${files}.yaml`);
+  writeFileSync(file, JSON.stringify(roles));
+  const { settings, faults } = readSettings({ env, cwd: folder, given: { ...config, roles: { file, ...unmapped } } });
+  expect(faults).toEqual([]);
+  // Fails if the gateway would not start with these roles.
+  loadPermissions(settings, contract);
+  return {
+    settings,
+    operations: contract.operations,
+    roles: readRoles(settings),
+    demoHashes: new Set([DEMO_HASH]),
+    ladder: [],
+    env,
+    configFile: join(folder, 'portico.yaml'),
+    modeOf: () => 0o100640,
+    ...parts,
+  };
+}
+
+const rulesOf = (situation: Situation) => audit(subjectOf(situation)).map(({ rule }) => rule);
+
+const upstream = { url: 'https://qa.example.org/qa' };
+const real = (config: PlainObject = {}): PlainObject => ({ upstream, ...config });
+const strict = (config: PlainObject = {}): PlainObject => real({ mode: 'strict', ...config });
+const listen = (options: PlainObject): PlainObject => strict({ listen: options });
+const anonymous = (...permissions: readonly string[]) => ({ roles: { anonymous: { permissions } } });
+const account = (passwordHash: string) => ({ ...NO_ROLES, accounts: [{ name: 'eve', roles: [], passwordHash }] });
+const shared = (own: PlainObject, more: PlainObject = {}) =>
+  strict({ operations: { listAnswerComments: { cache: { assumeImpersonal: true, ...own } } }, ...more });
+const service = { kind: 'service', username: 'portico', passwordFile: join(folder, 'password') };
+writeFileSync(service.passwordFile, 'a secret\n');
+
+const allowing = (entry: PlainObject): PlainObject => ({
+  undocumented: { allow: [{ method: 'POST', path: '/services/v2/node/{id}.json', ...entry }] },
+});
+
+/** For each rule, a situation that triggers it, and the same situation after the fix that the rule suggests. */
+const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation]>> = {
+  'nothing-enforced': [{ config: real() }, { config: real({ mode: 'staging' }) }],
+  'authentication-off': [
+    { config: strict({ checks: { authentication: 'off' } }) },
+    { config: strict({ checks: { authentication: 'report' } }) },
+  ],
+  'permissions-off': [
+    { config: strict({ operations: { getComment: { checks: { permissions: 'off' } } } }) },
+    { config: strict({ operations: { getComment: { checks: { permissions: 'enforce' } } } }) },
+  ],
+  'anonymous-may-write': [
+    {
+      config: strict({ authentication: { anonymous: 'allow' }, ...allowing({ permission: 'Edit nodes' }) }),
+      roles: anonymous('Edit nodes'),
+    },
+    { config: strict({ authentication: { anonymous: 'allow' }, ...allowing({ permission: 'Edit nodes' }) }) },
+  ],
+  'anonymous-holds-privileges': [
+    { config: strict(), roles: anonymous('View users list', 'Edit users and groups') },
+    { config: strict(), roles: anonymous('View users list') },
+  ],
+  'anonymous-admitted': [
+    { config: strict({ authentication: { anonymous: 'allow' } }) },
+    { config: strict({ authentication: { anonymous: 'deny' } }) },
+  ],
+  'unmapped-callers-delegated': [{ config: strict() }, { config: strict(), unmapped: { unmapped: 'deny' } }],
+  'verified-for-long': [
+    { config: strict({ authentication: { cacheSeconds: 3600 } }) },
+    { config: strict({ authentication: { cacheSeconds: 300 } }) },
+  ],
+  'password-guessing': [
+    { config: strict({ authentication: { failures: { limit: 100 } } }) },
+    { config: strict({ authentication: { failures: { limit: 30 } } }) },
+  ],
+  'wide-passthrough': [
+    { config: strict(allowing({ path: '/services/v2/node/**' })) },
+    { config: strict(allowing({ path: '/services/v2/node/**', permission: 'Edit nodes' })) },
+  ],
+  'demo-accounts-reachable': [
+    {
+      config: { listen: { host: '0.0.0.0' } },
+      roles: { ...NO_ROLES, accounts: [{ name: 'admin', demo: true, roles: [] }] },
+    },
+    {
+      config: { listen: { host: '127.0.0.1' } },
+      roles: { ...NO_ROLES, accounts: [{ name: 'admin', demo: true, roles: [] }] },
+    },
+  ],
+  'demo-passwords': [
+    { config: strict(), roles: account(DEMO_HASH) },
+    { config: strict(), roles: account(OWN_HASH) },
+  ],
+  'weak-admin-token': [
+    { config: strict({ adminToken: 'change-me-please', listen: { adminHost: '0.0.0.0' } }) },
+    { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw', listen: { adminHost: '0.0.0.0' } }) },
+  ],
+  'weak-local-admin-token': [
+    { config: strict({ adminToken: 'aaaaaaaabbbbbbbb' }) },
+    { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) },
+  ],
+  'readable-secrets': [
+    {
+      config: strict({ upstream: { ...upstream, credentials: service } }),
+      parts: { modeOf: () => 0o100644 },
+    },
+    {
+      config: strict({ upstream: { ...upstream, credentials: service } }),
+      parts: { modeOf: () => 0o100640 },
+    },
+  ],
+  'secret-in-configuration': [
+    { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) },
+    { config: strict(), env: { PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' } },
+  ],
+  'certificates-not-verified': [
+    { config: strict(), env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } },
+    { config: strict(), env: { NODE_EXTRA_CA_CERTS: '/etc/ca.pem' } },
+  ],
+  'everyone-is-a-proxy': [
+    { config: listen({ trustedProxies: ['0.0.0.0/0'] }) },
+    { config: listen({ trustedProxies: ['10.0.0.0/8', 'fc00::/7', 'loopback', '203.0.113.7'] }) },
+  ],
+  'passwords-in-the-clear': [
+    { config: listen({ host: '0.0.0.0' }) },
+    { config: listen({ host: '0.0.0.0', trustedProxies: ['10.0.0.0/8'] }) },
+  ],
+  'public-origin-in-the-clear': [
+    { config: strict({ publicOrigin: 'http://qa.example.org' }) },
+    { config: strict({ publicOrigin: 'https://qa.example.org' }) },
+  ],
+  'upstream-in-the-clear': [
+    { config: strict({ upstream: { url: 'http://qa.example.org/qa' } }) },
+    { config: strict({ upstream: { url: 'http://10.1.2.3/qa' } }) },
+  ],
+  'admin-in-the-clear': [
+    { config: listen({ adminHost: '0.0.0.0' }), env: { PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' } },
+    { config: listen({ adminHost: '127.0.0.1' }) },
+  ],
+  'rewriting-without-origin': [
+    { config: strict({ rewriteUrls: true }) },
+    { config: strict({ rewriteUrls: true, publicOrigin: 'https://qa.example.org' }) },
+  ],
+  'contract-status-exposed': [
+    { config: listen({ host: '0.0.0.0' }) },
+    { config: { ...listen({ host: '0.0.0.0' }), contractStatusHeader: false } },
+  ],
+  'one-caller-s-pages-for-all': [
+    { config: shared({ audience: 'public' }) },
+    { config: shared({ audience: 'caller' }) },
+  ],
+  'private-fields-shared': [
+    { config: shared({ audience: 'public' }, { checks: { permissions: 'report' } }) },
+    { config: shared({ audience: 'public' }, { checks: { permissions: 'enforce' } }) },
+  ],
+  'shared-pages-not-compared': [
+    { config: shared({ audience: 'public' }, { cache: { sampleShared: 0 } }) },
+    { config: shared({ audience: 'public' }, { cache: { sampleShared: 0.01 } }) },
+  ],
+  'broken-pages-stored': [
+    { config: strict({ cache: { store: 'wellFormed' } }) },
+    { config: strict({ cache: { store: 'accepted' } }) },
+  ],
+  'stale-for-long': [
+    { config: strict({ cache: { staleIfErrorSeconds: 604_800 } }) },
+    { config: strict({ cache: { staleIfErrorSeconds: 86_400 } }) },
+  ],
+  'anyone-bypasses-the-cache': [
+    { config: strict({ cache: { noCacheRoles: ['anonymous'] } }) },
+    { config: strict({ cache: { noCacheRoles: [] } }) },
+  ],
+  'outlasts-the-balancer': [
+    { config: strict({ upstream: { ...upstream, totalTimeoutMs: 60_000 } }) },
+    { config: strict({ upstream: { ...upstream, totalTimeoutMs: 55_000 } }) },
+  ],
+  'keep-alive-too-short': [{ config: listen({ keepAliveSeconds: 60 }) }, { config: listen({ keepAliveSeconds: 65 }) }],
+  'idle-upstream-connections': [
+    { config: strict({ upstream: { ...upstream, idleTimeoutMs: 60_000 } }) },
+    { config: strict({ upstream: { ...upstream, idleTimeoutMs: 4000 } }) },
+  ],
+  'slow-clients-hold-connections': [
+    { config: listen({ requestTimeoutSeconds: 600 }) },
+    { config: listen({ requestTimeoutSeconds: 300 }) },
+  ],
+  'circuit-off': [
+    { config: strict({ upstream: { ...upstream, circuit: { failures: 100_000 } } }) },
+    { config: strict({ upstream: { ...upstream, circuit: { failures: 20 } } }) },
+  ],
+  'limits-far-above-defaults': [
+    { config: strict({ upstream: { ...upstream, concurrency: 1000 } }) },
+    { config: strict({ upstream: { ...upstream, concurrency: 64 } }) },
+  ],
+  'no-lame-duck': [{ config: listen({ lameDuckSeconds: 0 }) }, { config: listen({ lameDuckSeconds: 5 }) }],
+  'drain-shorter-than-requests': [{ config: listen({ drainSeconds: 10 }) }, { config: listen({ drainSeconds: 20 }) }],
+  'names-in-logs': [
+    { config: strict({ logging: { principalNames: true } }) },
+    { config: strict({ logging: { principalNames: false } }) },
+  ],
+  'verbose-log': [
+    { config: strict({ logging: { level: 'debug' } }) },
+    { config: strict({ logging: { level: 'info' } }) },
+  ],
+  'ledger-in-memory': [{ config: strict({ ledger: { file: ':memory:' } }) }, { config: strict() }],
+  'ladder-in-memory': [{ config: strict({ ladder: { file: ':memory:' } }) }, { config: strict() }],
+  'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
+  'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
+  'levels-lowered': [
+    {
+      config: strict(),
+      parts: {
+        ladder: [
+          {
+            operation: 'listIdeas',
+            check: 'responses',
+            move: 'demoted',
+            at: 1,
+            judged: 9,
+            failed: 9,
+            windowSeconds: 60,
+          },
+        ],
+      },
+    },
+    { config: strict() },
+  ],
+  'repeated-uploads': [
+    { config: strict({ gdpr: { duplicateWindowSeconds: 0 } }) },
+    { config: strict({ gdpr: { duplicateWindowSeconds: 600 } }) },
+  ],
+  'traffic-sampled': [
+    { config: strict({ learn: { traffic: true } }) },
+    { config: strict({ learn: { traffic: false } }) },
+  ],
+};
+
+describe('an audit', () => {
+  it('has a test for each rule', () => {
+    expect(Object.keys(ROWS).toSorted()).toEqual(AUDIT_RULES.map(({ id }) => id).toSorted());
+  });
+
+  it.each(Object.entries(ROWS))('reports %s, and not after the fix', (rule, [risky, fixed]) => {
+    expect(rulesOf(risky)).toContain(rule);
+    expect(rulesOf(fixed)).not.toContain(rule);
+  });
+
+  it('lists the worst findings first, and always in the same order', () => {
+    const situation = { config: listen({ host: '0.0.0.0', trustedProxies: ['0.0.0.0/0'], lameDuckSeconds: 0 }) };
+    const severities = audit(subjectOf(situation)).map(({ severity }) => SEVERITIES.indexOf(severity));
+    expect(severities).toEqual(severities.toSorted((one, other) => one - other));
+    expect(rulesOf(situation)).toEqual(rulesOf(situation));
+  });
+
+  it('names the source of each value, and `default` for a value that is not set', () => {
+    const sources = audit(subjectOf({ config: strict({ logging: { level: 'debug' } }) }));
+    expect(sources.find(({ rule }) => rule === 'verbose-log')?.source).not.toBe('default');
+    expect(sources.find(({ rule }) => rule === 'no-release')?.source).toBe('default');
+  });
+
+  // A report of the audit is shown in pipelines, so it must not contain what it warns about.
+  it('never contains a token or a password', () => {
+    const text = JSON.stringify(
+      audit(
+        subjectOf({
+          config: strict({
+            adminToken: 'hunter22',
+            listen: { adminHost: '0.0.0.0' },
+            upstream: { ...upstream, credentials: { kind: 'service', username: 'portico', password: 'hunter3' } },
+          }),
+        }),
+      ),
+    );
+    expect(text).not.toMatch(/hunter/);
+  });
+});
+
+describe('no finding of severity high or worse', () => {
+  const severe = (situation: Situation) =>
+    audit(subjectOf(situation))
+      .filter(({ severity }) => isAtLeast(severity, 'high'))
+      .map(({ rule }) => rule);
+  const packaged = parse(readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8')) as object;
+
+  it('comes from the default configuration', () => {
+    expect(severe({ config: {}, roles: packaged })).toEqual([]);
+  });
+
+  it('comes from the default configuration with a real upstream, in any mode', () => {
+    for (const mode of ['observe', 'staging', 'strict'])
+      expect(severe({ config: real({ mode }), roles: packaged })).toEqual([]);
+  });
+
+  it('comes from the container, which listens on all addresses', () => {
+    const env = { HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' };
+    expect(severe({ config: {}, roles: packaged, env })).toEqual([]);
+  });
+
+  it('comes from the Kubernetes example', () => {
+    const text = readFileSync(join(packageRoot, 'deploy', 'kubernetes.yaml'), 'utf8').split(/^---$/m)[0] ?? '';
+    const { data } = parse(text) as { data: Record<string, string> };
+    const env = { HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' };
+    const roles = parse(data['roles.yaml'] ?? '') as object;
+    expect(severe({ config: parse(data['portico.yaml'] ?? '') as PlainObject, roles, env })).toEqual([]);
+  });
+});
+
+describe('docs/audit.md', () => {
+  it('lists every rule with its severity, key and risk', () => {
+    const rows = tableBy(sectionOf(readText('docs/audit.md'), 'Rules'), 'rule');
+    expect(rows).toEqual(
+      AUDIT_RULES.map(({ id, severity, key, harm }) => ({
+        rule: id,
+        severity,
+        key: key.slice(1).replaceAll('/', '.'),
+        risk: harm,
+      })),
+    );
+  });
+});
