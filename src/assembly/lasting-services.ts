@@ -98,6 +98,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreamInFlight: () => upstreams.stats().inFlight,
     upstreamQueued: () => upstreams.stats().queued,
     upstreamStreams: () => upstreams.stats().streams,
+    upstreamRetries: () => upstreams.stats().retries,
     limitsExceeded: () => upstreams.stats().limitsExceeded,
     upstreamHealthy: () => upstreams.current.health().status !== 'failing',
     upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',

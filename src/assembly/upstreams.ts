@@ -13,6 +13,8 @@ export interface Upstreams {
   close(graceMs?: number): Promise<void>;
 }
 
+const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
+
 // Long enough for every request that began before the replacement to reach the upstream.
 const RETIRED_MS = 300_000;
 
@@ -23,15 +25,16 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
   // Counters must not decrease when an upstream is closed.
-  let closedLimitsExceeded = 0;
+  const closed = { limitsExceeded: 0, retries: { succeeded: 0, failed: 0, refused: 0 } };
   const closeWhenUnused = (upstream: Upstream) => {
-    const { inFlight, queued, streams, limitsExceeded } = upstream.stats();
+    const { inFlight, queued, streams, limitsExceeded, retries } = upstream.stats();
     if (inFlight + queued + streams > 0) {
       retire(upstream);
       return;
     }
     retired.delete(upstream);
-    closedLimitsExceeded += limitsExceeded;
+    closed.limitsExceeded += limitsExceeded;
+    for (const outcome of RETRY_OUTCOMES) closed.retries[outcome] += retries[outcome];
     upstream.close(0).catch(() => undefined);
   };
   const retire = (upstream: Upstream) => {
@@ -57,7 +60,12 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
         queued: sum(({ queued }) => queued),
         streams: sum(({ streams }) => streams),
         openConnections: sum(({ openConnections }) => openConnections),
-        limitsExceeded: closedLimitsExceeded + sum(({ limitsExceeded }) => limitsExceeded),
+        limitsExceeded: closed.limitsExceeded + sum(({ limitsExceeded }) => limitsExceeded),
+        retries: {
+          succeeded: closed.retries.succeeded + sum(({ retries }) => retries.succeeded),
+          failed: closed.retries.failed + sum(({ retries }) => retries.failed),
+          refused: closed.retries.refused + sum(({ retries }) => retries.refused),
+        },
       };
     },
     async close(graceMs) {

@@ -165,6 +165,12 @@ export const METRICS = {
     labels: [],
     help: 'Distinct violations in the ledger.',
   },
+  upstreamRetries: {
+    name: 'portico_upstream_retries_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Requests to repeat after a reused connection was lost: succeeded, failed, or refused by the retry budget.',
+  },
   limitsExceeded: {
     name: 'portico_upstream_limits_exceeded_total',
     type: 'counter',

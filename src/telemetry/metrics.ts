@@ -162,6 +162,7 @@ interface MetricSources {
   readonly upstreamInFlight?: () => number;
   readonly upstreamQueued?: () => number;
   readonly upstreamStreams?: () => number;
+  readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
   readonly upstreamCircuitOpen?: () => boolean;
@@ -177,6 +178,7 @@ interface MetricSources {
   readonly demoted?: () => readonly string[];
 }
 
+const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
@@ -245,6 +247,14 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
       },
     });
   };
+  const retries = new Counter({
+    ...config(METRICS.upstreamRetries),
+    collect: () => {
+      retries.reset();
+      for (const outcome of RETRY_OUTCOMES) retries.inc({ outcome }, sources.upstreamRetries?.()[outcome] ?? 0);
+    },
+  });
+  series += RETRY_OUTCOMES.length;
   readCount(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
   readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());

@@ -7,12 +7,20 @@ import type { UpstreamOptions } from './upstream-options.ts';
 export interface StreamOwner {
   /** The caller's audience. Undefined if no credential was sent. */
   readonly caller: string | undefined;
+  /** True if the credential was verified. Unverified credentials can be made up in any number. */
+  readonly isVerified: boolean;
   readonly address: string;
 }
 
 /** Returns the client to which a request's streams are attributed. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
-  return { caller: kind === 'anonymous' ? undefined : audience, address: clientAddress };
+  const caller = kind === 'anonymous' ? undefined : audience;
+  return { caller, isVerified: kind === 'verified', address: clientAddress };
+}
+
+/** Returns the client whose turn a waiting request uses: a verified caller, or a network for all others. */
+export function queueClient({ caller, isVerified, address }: StreamOwner): string {
+  return isVerified && caller !== undefined ? `caller ${caller}` : `network ${networkOf(address)}`;
 }
 
 /**

@@ -7,13 +7,14 @@ import type { StreamedBody } from '../model/streamed-body.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
-import type { StreamOwner } from './client-streams.ts';
+import { queueClient, type StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
 import { type UpstreamAddress, upstreamPath } from './addresses.ts';
 import { createProxy } from './proxy/create-proxy.ts';
 import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
+import { createRetryBudget } from './retry-budget.ts';
 import { sendRequest } from './send-request.ts';
 import {
   type CircuitChange,
@@ -21,6 +22,7 @@ import {
   type GateHistory,
   type GatePass,
   type UpstreamGate,
+  type Waiter,
 } from './upstream-gate.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
@@ -42,6 +44,8 @@ export interface UpstreamRequest {
    * The client to which this request's streams are attributed. Required if a body may be streamed in either direction.
    */
   readonly owner?: StreamOwner;
+  /** Returns the client whose turn a request without an owner uses if it has to wait. */
+  readonly client?: () => string;
   /**
    * The form of the response.
    *
@@ -68,6 +72,8 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
   /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
   readonly limitsExceeded: number;
+  /** The numbers of retries since the start. `refused` retries were not sent because the budget was used up. */
+  readonly retries: Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 }
 
 /** The client for the legacy server. */
@@ -98,6 +104,10 @@ export function createUpstream(
   const limitedGate = createUpstreamGate(limits, clock, observesLimits ? undefined : onCircuit);
   const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
   const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
+  // In `observe` mode, clients must not notice that Portico reuses connections, so every lost request is repeated.
+  const budget = observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock);
+  const retries = { succeeded: 0, failed: 0, refused: 0 };
+  let safeRequests = 0;
   let limitsExceeded = 0;
   const connections = createConnections(address.origin, options);
   const proxy = createProxy(address.origin);
@@ -115,16 +125,29 @@ export function createUpstream(
     };
     const isSafe = (request.method === 'GET' || request.method === 'HEAD') && request.body === undefined;
     if (isSafe) {
+      safeRequests += 1;
       const progress = { responseStarted: false };
       try {
         return { sent: await once(connections.persistent, wire, progress), attempts: 1 };
       } catch (error) {
         if (progress.responseStarted || !isConnectionLost(error) || wire.reused !== true) throw error;
+        if (budget?.take(safeRequests) === false) {
+          retries.refused += 1;
+          throw error;
+        }
       }
     }
     // `reset` closes the connection after this request.
-    const sent = await once(connections.fresh(), { ...wire, reset: true }, { responseStarted: false });
-    return { sent, attempts: isSafe ? 2 : 1 };
+    const sending = once(connections.fresh(), { ...wire, reset: true }, { responseStarted: false });
+    if (!isSafe) return { sent: await sending, attempts: 1 };
+    try {
+      const sent = await sending;
+      retries.succeeded += 1;
+      return { sent, attempts: 2 };
+    } catch (error) {
+      retries.failed += 1;
+      throw error;
+    }
   };
 
   const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedResponse> => {
@@ -252,7 +275,7 @@ export function createUpstream(
         return attempt(
           request,
           path,
-          gate.enter(() => request.signal),
+          gate.enter(() => waiterOf(request)),
         );
       // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
       // refused because no stream is free.
@@ -263,10 +286,10 @@ export function createUpstream(
       return attempt(
         complete,
         path,
-        gate.enter(() => request.signal),
+        gate.enter(() => waiterOf(request)),
       );
     },
-    stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded }),
+    stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: { ...retries } }),
     history: () => gate.history(),
     health: () =>
       upstreamHealth({
@@ -294,7 +317,12 @@ export function createUpstream(
 }
 
 // The owner of requests that are not sent for a client. They are never streamed.
-const NO_OWNER: StreamOwner = { caller: undefined, address: '' };
+const NO_OWNER: StreamOwner = { caller: undefined, isVerified: false, address: '' };
+
+const waiterOf = ({ signal, owner, client }: UpstreamRequest): Waiter => ({
+  signal,
+  client: client?.() ?? queueClient(owner ?? NO_OWNER),
+});
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));

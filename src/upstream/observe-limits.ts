@@ -48,10 +48,10 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
     return observed;
   };
   return {
-    enter(signal) {
-      const pass = open.enter(signal);
+    enter(waiter) {
+      const pass = open.enter(waiter);
       // A gate without limits has nothing to wait for.
-      return pass instanceof Promise ? pass : observe(pass, () => limited.enter(signal));
+      return pass instanceof Promise ? pass : observe(pass, () => limited.enter(waiter));
     },
     enterStream: (owner) => observe(open.enterStream(owner), () => limited.enterStream(owner)),
     checkStreams: open.checkStreams,

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
+import { createFairQueue } from './fair-queue.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /**
@@ -20,6 +21,14 @@ export interface GatePass {
    * status.
    */
   leave(failure?: UpstreamFailure): void;
+}
+
+/** An exchange that has to wait for a place. */
+export interface Waiter {
+  /** Ends the wait. */
+  readonly signal?: Cancellation | undefined;
+  /** The client whose turn the exchange uses. Clients get places in turn. */
+  readonly client?: string;
 }
 
 /** A change of the circuit, which has opened or closed. */
@@ -50,11 +59,10 @@ const MAX_CHANGES = 50;
 /** Decides whether an exchange may begin. Plans and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
   /**
-   * Returns a pass immediately if a place is free, and otherwise a promise for one. `signal` is called only if the
-   * exchange has to wait, and returns the cancellation that ends the wait. Throws or rejects with an `UpstreamFailure`
-   * of kind `circuit_open`, `shed` or `aborted`.
+   * Returns a pass immediately if a place is free, and otherwise a promise for one. `waiter` is called only if the
+   * exchange has to wait. Throws or rejects with an `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
-  enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
+  enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
   /**
    * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does not
    * take a place, but counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of kind
@@ -133,8 +141,8 @@ export function createUpstreamGate(
     };
   };
 
-  const wait = async (signal: Cancellation | undefined): Promise<GatePass> => {
-    const release = await limiter.acquire(signal).catch((error: unknown) => {
+  const wait = async (waiter: Waiter | undefined): Promise<GatePass> => {
+    const release = await limiter.acquire(waiter).catch((error: unknown) => {
       if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
       throw new UpstreamFailure('shed', {
         cause: error,
@@ -152,10 +160,10 @@ export function createUpstreamGate(
   };
 
   return {
-    enter(signal) {
+    enter(waiter) {
       refuseWhileOpen();
       const release = limiter.tryAcquire();
-      return release ? passOf(release) : wait(signal?.());
+      return release ? passOf(release) : wait(waiter?.());
     },
     enterStream(owner) {
       refuseWhileOpen();
@@ -196,13 +204,14 @@ export class LimiterRefusal extends Error {
   }
 }
 
-/** Limits concurrency, with a short first-in, first-out queue. */
+/** Limits concurrency, with a short queue in which clients take turns. */
 interface Limiter {
   /**
    * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with a
-   * `LimiterRefusal` or with the signal's reason.
+   * `LimiterRefusal` or with the signal's reason. If the queue is full, the client with the most waiting tasks loses
+   * its last one to a client with fewer.
    */
-  acquire(signal?: Cancellation): Promise<() => void>;
+  acquire(waiter?: Waiter): Promise<() => void>;
   /**
    * Takes a free slot and returns a function that releases it. Calling the function again has no effect. Returns
    * undefined if no slot is free.
@@ -211,10 +220,16 @@ interface Limiter {
   stats(): { readonly inFlight: number; readonly queued: number };
 }
 
+/** A task in the queue. */
+interface Waiting {
+  enter(): void;
+  refuse(reason: LimiterRefusal['reason']): void;
+}
+
 /** Creates a limiter whose slots are all free. */
 export function createLimiter(options: LimiterOptions): Limiter {
   let inFlight = 0;
-  const waiting = new Set<() => void>();
+  const waiting = createFairQueue<Waiting>();
 
   const createRelease = () => {
     let released = false;
@@ -222,8 +237,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       if (released) return;
       released = true;
       // The slot goes directly to the next task in the queue, so that a new task cannot overtake it.
-      const [next] = waiting;
-      if (next) next();
+      if (waiting.size > 0) waiting.next()?.enter();
       else inFlight -= 1;
     };
   };
@@ -236,31 +250,38 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   return {
     tryAcquire,
-    acquire(signal) {
+    acquire({ signal, client = '' } = {}) {
       if (signal?.aborted) return Promise.reject(toError(signal.reason));
       const free = tryAcquire();
       if (free) return Promise.resolve(free);
-      if (waiting.size >= options.queue) return Promise.reject(new LimiterRefusal('full'));
+      if (waiting.size >= options.queue) {
+        const displaced = waiting.displace(client);
+        if (displaced === undefined) return Promise.reject(new LimiterRefusal('full'));
+        displaced.refuse('full');
+      }
       return new Promise((resolve, reject) => {
         const leave = () => {
-          waiting.delete(enter);
+          waiting.remove(client, waits);
           clearTimeout(timer);
           signal?.removeEventListener('abort', abort);
         };
-        const enter = () => {
-          leave();
-          resolve(createRelease());
+        const waits: Waiting = {
+          enter() {
+            leave();
+            resolve(createRelease());
+          },
+          refuse(reason) {
+            leave();
+            reject(new LimiterRefusal(reason));
+          },
         };
         const abort = () => {
           leave();
           reject(toError(signal?.reason));
         };
-        const timer = setTimeout(() => {
-          leave();
-          reject(new LimiterRefusal('timeout'));
-        }, options.queueTimeoutMs);
+        const timer = setTimeout(() => waits.refuse('timeout'), options.queueTimeoutMs);
         signal?.addEventListener('abort', abort, { once: true });
-        waiting.add(enter);
+        waiting.add(client, waits);
       });
     },
     stats: () => ({ inFlight, queued: waiting.size }),

@@ -1,4 +1,5 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
+import type { RetryBudgetOptions } from './retry-budget.ts';
 
 /** Whose credential is sent to the upstream: the caller's, or that of a service account. */
 export type UpstreamCredentials =
@@ -38,6 +39,7 @@ export interface UpstreamOptions {
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
+  readonly retryBudget: RetryBudgetOptions;
   /** Shorter than the usual timeout of servers (often 5 s), so that the gateway closes idle connections first. */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
@@ -67,6 +69,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   streams: { total: 128, perCaller: 32, perAddress: 64 },
   queue: 64,
   queueTimeoutMs: 1000,
+  retryBudget: { percent: 20, minPerSecond: 3 },
   idleTimeoutMs: 4000,
   maxResponseBytes: 8 * 1024 * 1024,
   maxJsonDepth: DEFAULT_JSON_LIMITS.depth,
@@ -157,6 +160,20 @@ export const upstreamOptionsSchema = {
     },
     queue: { type: 'integer', minimum: 0, maximum: 100_000 },
     queueTimeoutMs: timeoutMs,
+    retryBudget: {
+      type: 'object',
+      description: 'The maximum number of safe requests that are repeated because a reused connection was closed.',
+      additionalProperties: false,
+      properties: {
+        percent: { type: 'integer', minimum: 0, maximum: 100, description: 'The share of safe requests.' },
+        minPerSecond: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 1000,
+          description: 'The number per second that is allowed in any case.',
+        },
+      },
+    },
     idleTimeoutMs: timeoutMs,
     maxResponseBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
     maxJsonDepth: {

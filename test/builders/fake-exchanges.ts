@@ -11,7 +11,15 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
       sent.push(request);
       return answer(request);
     },
-    stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0, limitsExceeded: 0 }),
+    stats: () => ({
+      inFlight: 0,
+      queued: 0,
+      streams: 0,
+      circuit: 'closed',
+      openConnections: 0,
+      limitsExceeded: 0,
+      retries: { succeeded: 0, failed: 0, refused: 0 },
+    }),
     history: () => ({ lastFailure: undefined, changes: [] }),
     health: () => ({ status: 'healthy', reasons: [], addresses: [] }),
     close: () => Promise.resolve(),

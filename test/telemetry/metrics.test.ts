@@ -271,6 +271,7 @@ describe('metrics', () => {
     let dropped = 3;
     metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
     metrics.watch({ ledgerDropped: () => dropped });
+    metrics.watch({ upstreamHealthy: () => true, upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }) });
     dropped = 4;
     await metrics.exposition();
     expect(await samples(metrics)).toEqual(
@@ -278,6 +279,9 @@ describe('metrics', () => {
         'portico_upstream_in_flight 7',
         'portico_upstream_circuit_open 1',
         'portico_upstream_queued 0',
+        'portico_upstream_healthy 1',
+        'portico_upstream_retries_total{outcome="succeeded"} 5',
+        'portico_upstream_retries_total{outcome="refused"} 1',
         'portico_ledger_dropped_total 4',
         'portico_ready 0',
       ]),

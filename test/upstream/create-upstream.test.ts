@@ -11,6 +11,11 @@ import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { decodeForInspection } from '../../src/upstream/response-body.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 import { selfSigned } from './support/self-signed.ts';
+import { createUpstream } from '../../src/upstream/create-upstream.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 import { upstreamAt } from './support/settings.ts';
 import { textOf } from '../builders/exchange.ts';
 import { drain, endOf, streamOf } from '../builders/streamed-body.ts';
@@ -355,6 +360,42 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it('is replaced only as long as the retry budget allows it', async () => {
+    // The server closes every connection at its second request.
+    const server = await startRawServer((request) =>
+      request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
+    );
+    const clock = createTestClock();
+    const options = { concurrency: 2, retryBudget: { percent: 0, minPerSecond: 1 } };
+    const upstream = upstreamAt(server.origin, options, { clock });
+    const lose = async () => {
+      await upstream.exchange(get);
+      await setImmediate();
+      const lost = upstream.exchange(get);
+      await lost.catch(() => undefined);
+      return lost;
+    };
+    expect([await lose(), await lose()]).toMatchObject([{ attempts: 2 }, { attempts: 2 }]);
+    await expect(lose()).rejects.toMatchObject({ kind: 'reset' });
+    expect(upstream.stats().retries).toEqual({ succeeded: 2, failed: 0, refused: 1 });
+    clock.advance(1);
+    expect(await lose()).toMatchObject({ attempts: 2 });
+    // Four times two requests, of which three were sent a second time.
+    expect(server.requests).toHaveLength(11);
+  });
+
+  it('is always replaced in observe mode, because clients must not notice that connections are reused', async () => {
+    const server = await startRawServer((request) =>
+      request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
+    );
+    const options = { ...UPSTREAM_DEFAULTS, retryBudget: { percent: 0, minPerSecond: 0 } };
+    const upstream = createUpstream({ origin: server.origin, basePath: '' }, options, systemClock, undefined, true);
+    cleanUpAfterTest(() => upstream.close(0));
+    await upstream.exchange(get);
+    await setImmediate();
+    expect(await upstream.exchange(get)).toMatchObject({ attempts: 2 });
+  });
+
   it('is not replaced after the response has begun', async () => {
     const server = await startRawServer((request) =>
       request.turn === 2 ? request.socket.end('HTTP/1.1 20') : ok(request),
@@ -546,6 +587,44 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
+  // Without turns, one client that sends many requests at once makes all others wait or fail.
+  it('gives waiting clients their places in turn, and takes a waiting place from the client with the most', async () => {
+    const pending: RawRequest[] = [];
+    const server = await startRawServer((request) => void pending.push(request));
+    const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 3, queueTimeoutMs: 60_000 });
+    const send = (caller: string, number: number) => {
+      const owner = { caller, isVerified: true, address: '203.0.113.7' };
+      return upstream.exchange({ ...get, target: `/${caller}${number}`, owner });
+    };
+    const greedy = [0, 1, 2, 3].map((number) => send('greedy', number));
+    await expect.poll(() => pending.length).toBe(1);
+    await expect(send('greedy', 4)).rejects.toMatchObject({ kind: 'shed' });
+    const modest = send('modest', 1);
+    await expect(greedy[3]).rejects.toMatchObject({ kind: 'shed' });
+    for (let served = 1; served <= 4; served += 1) {
+      await expect.poll(() => pending.length).toBe(served);
+      ok(pending[served - 1] as RawRequest);
+    }
+    await Promise.all([greedy[0], greedy[1], greedy[2], modest]);
+    expect(pending.map(({ head }) => head.split(' ')[1])).toEqual(['/greedy0', '/greedy1', '/modest1', '/greedy2']);
+  });
+
+  it('treats unverified callers as one client per address', async () => {
+    const server = await startRawServer(() => undefined);
+    const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 2, queueTimeoutMs: 60_000 });
+    const send = (caller: string, isVerified: boolean, address = '203.0.113.7') =>
+      upstream.exchange({ ...get, owner: { caller, isVerified, address } });
+    const rest = ['a', 'b'].map((caller) => send(caller, false).catch(() => undefined));
+    await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 1, queued: 1 });
+    const displaced = send('c', false);
+    // An attacker can make up any number of credentials, so a new one gets no turn of its own.
+    await expect(send('d', false)).rejects.toMatchObject({ kind: 'shed' });
+    const other = send('e', false, '198.51.100.1').catch(() => undefined);
+    await expect(displaced).rejects.toMatchObject({ kind: 'shed' });
+    await upstream.close(0);
+    await Promise.all([...rest, other].map((one) => Promise.race([one, setImmediate()])));
+  });
+
   // One signal can serve many exchanges, each of which would otherwise leave a listener behind.
   it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
@@ -571,7 +650,11 @@ describe('the limit on exchanges', () => {
 });
 
 describe("a client's streams", () => {
-  const passed = { ...get, mode: 'streamed', owner: { caller: 'alice', address: '203.0.113.7' } } as const;
+  const passed = {
+    ...get,
+    mode: 'streamed',
+    owner: { caller: 'alice', isVerified: true, address: '203.0.113.7' },
+  } as const;
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 

@@ -66,7 +66,7 @@ describe('a limiter', () => {
     const limit = limiter();
     const release = await limit.acquire();
     const left = new AbortController();
-    const waiting = outcome(limit.acquire(left.signal));
+    const waiting = outcome(limit.acquire({ signal: left.signal }));
     left.abort(new Error('gone'));
     expect(await waiting).toEqual(new Error('gone'));
     release();
@@ -75,7 +75,7 @@ describe('a limiter', () => {
 
   it('never admits a caller that has already aborted', async () => {
     const limit = limiter();
-    expect(await outcome(limit.acquire(AbortSignal.abort(new Error('gone'))))).toEqual(new Error('gone'));
+    expect(await outcome(limit.acquire({ signal: AbortSignal.abort(new Error('gone')) }))).toEqual(new Error('gone'));
     expect(limit.stats().inFlight).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { streamOwner } from '../../upstream/client-streams.ts';
+import { queueClient, streamOwner } from '../../upstream/client-streams.ts';
 import { errorShape } from '../../upstream/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
@@ -157,6 +157,7 @@ function builtRequest(
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
     ),
     mode: 'buffered' as const,
+    client: () => queueClient(streamOwner(exchange.principal, arrival.clientAddress)),
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   };

@@ -105,6 +105,16 @@ describe('forward', () => {
     expect(sent[1]).not.toHaveProperty('body');
   });
 
+  it('waits as a verified caller, or as a network if the caller is not verified', async () => {
+    const { send, sent } = forwarding();
+    const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
+    await send({ arrival, principal: callerNamed('alice') }).answer;
+    await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
+    await send({ arrival, principal: ANONYMOUS }).answer;
+    const network = 'network 203.0.113.7';
+    expect(sent.map(({ client }) => client?.())).toEqual(['caller name:alice', network, network]);
+  });
+
   it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding();
     const { signal } = new AbortController();
@@ -369,6 +379,16 @@ describe('forward in observe mode', () => {
     await answer;
     expect([success.looked.length, error.looked.length]).toEqual([0, 1]);
     expect(trace.upstream?.shape).toBe('error');
+  });
+
+  it('waits as a verified caller, or as a network if the caller is not verified', async () => {
+    const { send, sent } = forwarding();
+    const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
+    await send({ arrival, principal: callerNamed('alice') }).answer;
+    await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
+    await send({ arrival, principal: ANONYMOUS }).answer;
+    const network = 'network 203.0.113.7';
+    expect(sent.map(({ client }) => client?.())).toEqual(['caller name:alice', network, network]);
   });
 
   it('ends with the client if the exchange has a signal', async () => {

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createFairQueue } from '../../src/upstream/fair-queue.ts';
+
+/** Adds `a1`, `a2` and so on; the client is the letter. */
+function queueOf(...items: string[]) {
+  const queue = createFairQueue<string>();
+  for (const item of items) queue.add(item.charAt(0), item);
+  return queue;
+}
+
+function drained(queue: ReturnType<typeof queueOf>): (string | undefined)[] {
+  const order: (string | undefined)[] = [];
+  while (queue.size > 0) order.push(queue.next());
+  return order;
+}
+
+describe('a fair queue', () => {
+  it('serves the clients in turn, and the items of a client in order', () => {
+    expect(drained(queueOf('a1', 'a2', 'a3', 'b1', 'c1', 'b2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  it('puts a client that joins behind those that are already waiting', () => {
+    const queue = queueOf('a1', 'a2', 'b1');
+    expect(queue.next()).toBe('a1');
+    queue.add('c', 'c1');
+    expect(drained(queue)).toEqual(['b1', 'a2', 'c1']);
+    expect(queue.next()).toBeUndefined();
+  });
+
+  it('removes an item once, and forgets a client without items', () => {
+    const queue = queueOf('a1', 'a2', 'b1');
+    queue.remove('a', 'a1');
+    queue.remove('a', 'a1');
+    queue.remove('z', 'z1');
+    expect(queue.size).toBe(2);
+    queue.remove('b', 'b1');
+    expect(drained(queue)).toEqual(['a2']);
+  });
+
+  it('makes room at the expense of the client with the most items', () => {
+    const queue = queueOf('a1', 'b1', 'a2', 'a3', 'b2');
+    expect(queue.displace('c')).toBe('a3');
+    expect(queue.size).toBe(4);
+    // Both have two items, so taking one from the other would only exchange their places.
+    expect(queue.displace('b')).toBeUndefined();
+    expect(queue.displace('a')).toBeUndefined();
+    expect(queue.displace('c')).toBe('a2');
+  });
+
+  it('makes no room if every client has one item, or none is waiting', () => {
+    expect(queueOf('a1', 'b1').displace('c')).toBeUndefined();
+    expect(queueOf().displace('c')).toBeUndefined();
+  });
+});
