@@ -2,7 +2,7 @@
  * A queue that serves its clients in turn, so that a client with many waiting exchanges delays only itself. Each
  * client's own exchanges keep their order.
  */
-export interface FairQueue<T> {
+interface FairQueue<T> {
   /** The number of exchanges that are waiting. */
   readonly size: number;
   add(client: string, item: T): void;

@@ -9,7 +9,7 @@ export interface RetryBudgetOptions {
 }
 
 /** Limits retries, so that they cannot multiply the load on an upstream that breaks every connection. */
-export interface RetryBudget {
+interface RetryBudget {
   /** Takes one retry from the budget, or returns false if it is used up. `requests` is the number of requests so far. */
   take(requests: number): boolean;
 }
