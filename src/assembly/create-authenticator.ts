@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import { createAuthenticator as create } from '../identity/create-authenticator.ts';
 import { createFileVerifier } from '../identity/file-verifier.ts';
-import type { FailureLimiter } from '../identity/limits.ts';
+import type { LoginLimiter } from '../identity/login-limiter.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
 import type { KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -13,7 +13,7 @@ import type { Upstream } from '../upstream/create-upstream.ts';
 export interface LoginMemory {
   /** The keyed hash for the audiences of callers that are not verified. */
   readonly hash: KeyedHash;
-  readonly failures: FailureLimiter;
+  readonly failures: LoginLimiter;
 }
 
 /** The parts of an authenticator that the settings do not contain. */

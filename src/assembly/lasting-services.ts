@@ -4,7 +4,7 @@ import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
-import { createFailureLimiter } from '../identity/limits.ts';
+import { createLoginLimiter } from '../identity/login-limiter.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
@@ -120,7 +120,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladderFile,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     uploads: createUploadMemory(clock, live),
-    logins: { hash: createKeyedHash(), failures: createFailureLimiter(settings.authentication.failures) },
+    logins: { hash: createKeyedHash(), failures: createLoginLimiter(settings.authentication.failures) },
     kindOf,
     nameTag: createNameTag(),
     purge: (tags) => {

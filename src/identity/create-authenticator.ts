@@ -3,7 +3,7 @@ import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { AuthenticationInput, AuthenticationResult, Authenticator } from './authenticator.ts';
 import { readBasicCredential } from './basic-credential.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import { createFailureLimiter, type FailureLimiter } from './limits.ts';
+import { createLoginLimiter, type LoginLimiter } from './login-limiter.ts';
 import { createRefusals } from './refusals.ts';
 import type { Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
@@ -15,7 +15,7 @@ interface AuthenticatorParts {
   /** The hash for audiences. Set only if several authenticators must use the same audiences, as before and after a reload. */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
-  readonly failures?: FailureLimiter;
+  readonly failures?: LoginLimiter;
   /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
@@ -32,7 +32,7 @@ interface Approval {
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const { failures = createFailureLimiter(options.failures), onVerification } = parts;
+  const { failures = createLoginLimiter(options.failures), onVerification } = parts;
   const check = createCredentialCheck({ options, verifier, hash, failures, onVerification });
   const refusals = createRefusals(options.realm);
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };

@@ -13,9 +13,16 @@ export interface IdentityOptions {
   /**
    * The limit on failed attempts: at most `limit` within `windowSeconds` per combination of name and network (an IPv4
    * address or an IPv6 /64 prefix). At most `maxPairs` combinations are stored, of which a single network can use at
-   * most 1/32.
+   * most 1/32. Within the same window, at most `limitPerName` attempts may fail per name from all networks together,
+   * except for networks that have logged in with the name within `trustSeconds`.
    */
-  readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
+  readonly failures: {
+    readonly limit: number;
+    readonly windowSeconds: number;
+    readonly limitPerName: number;
+    readonly trustSeconds: number;
+    readonly maxPairs: number;
+  };
   /** Limits for concurrent password hashing. */
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
@@ -45,7 +52,7 @@ export const IDENTITY_DEFAULTS: IdentityOptions = {
   realm: 'Portico',
   cacheSeconds: 60,
   cacheEntries: 10_000,
-  failures: { limit: 10, windowSeconds: 60, maxPairs: 10_000 },
+  failures: { limit: 10, windowSeconds: 60, limitPerName: 100, trustSeconds: 86_400, maxPairs: 10_000 },
   hashing: { concurrency: 2, queue: 64 },
   probe: {
     path: '/services/v2/jobs/gdpr/0.json',
@@ -102,6 +109,18 @@ export const identityOptionsSchema = {
       properties: {
         limit: count('Failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
         windowSeconds: count('The window, in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
+        limitPerName: count(
+          'Failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with 429.',
+          IDENTITY_DEFAULTS.failures.limitPerName,
+          1,
+          10_000,
+        ),
+        trustSeconds: count(
+          'Seconds after a login for which `limitPerName` does not apply to the same address and name.',
+          IDENTITY_DEFAULTS.failures.trustSeconds,
+          0,
+          2_592_000,
+        ),
         maxPairs: count(
           'The largest number of stored pairs; one client address may use 1/32 of them and is refused with 429 beyond that.',
           IDENTITY_DEFAULTS.failures.maxPairs,

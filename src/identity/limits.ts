@@ -1,5 +1,7 @@
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
+type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds' | 'maxPairs'>;
+
 /** Counts failed attempts per combination of network and name. */
 export interface FailureLimiter {
   /**
@@ -27,7 +29,7 @@ type Names = Map<string, readonly number[]>;
  * share cannot try further names until one of its own pairs expires, so it cannot displace other networks' counts. If
  * many networks together overflow the table, the least recently used network is removed.
  */
-export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
+export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;
   const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
   const windowMs = options.windowSeconds * 1000;

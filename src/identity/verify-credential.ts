@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
-import type { FailureLimiter } from './limits.ts';
+import type { LoginLimiter } from './login-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
@@ -29,7 +29,7 @@ interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
-  readonly failures: FailureLimiter;
+  readonly failures: LoginLimiter;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
@@ -69,6 +69,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const before = forgotten;
     const verification = await verifier.verify(credential, known, network);
     if (verification.kind !== 'invalid' && !known) limiter.withdraw(network, name, now);
+    if (verification.kind === 'valid') limiter.loggedIn(network, name, now);
     if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();

@@ -53,7 +53,7 @@ describe('settings', () => {
 
   it('add defaults to partly configured mappings', () => {
     const settings = load('authentication: { failures: { limit: 3 } }\ncache: { freshSeconds: 5 }');
-    expect(settings.authentication.failures).toEqual({ limit: 3, windowSeconds: 60, maxPairs: 10_000 });
+    expect(settings.authentication.failures).toMatchObject({ limit: 3, windowSeconds: 60, maxPairs: 10_000 });
     expect(settings.cache).toMatchObject({ freshSeconds: 5, staleIfErrorSeconds: 300 });
     expect(settings.listen).toMatchObject({ maxTargetBytes: 8192, maxHeaderBytes: 16_384, maxBodyBytes: 1_048_576 });
   });

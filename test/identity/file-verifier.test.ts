@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { toAuthorization } from '../../src/identity/basic-credential.ts';
 import { createFileVerifier } from '../../src/identity/file-verifier.ts';
@@ -55,6 +56,21 @@ describe('the file verifier (rules, 2)', () => {
     const first = verifier.verify(credential('mallory', 'x'), false, HOME);
     await expect(verifier.verify(credential('mallory', 'y'), false, HOME)).resolves.toMatchObject({ kind: 'busy' });
     await expect(first).resolves.toEqual({ kind: 'invalid' });
+  });
+
+  // The attack: if a name that does not exist took less work, the response time would reveal which names exist.
+  it.each([
+    ['an account with a wrong password', 'alice'],
+    ['an account without a hash', 'mapped only'],
+    ['a name that does not exist', 'mallory'],
+    ['an empty name', ''],
+  ])('computes exactly one hash for %s', async (_, name) => {
+    const verifier = create();
+    let hashes = 0;
+    const hook = createHook({ init: (_id, type) => void (hashes += /argon2/i.test(type) ? 1 : 0) }).enable();
+    await verifier.verify(credential(name, 'x'), false, HOME);
+    hook.disable();
+    expect(hashes).toBe(1);
   });
 
   it('returns busy beyond its queue, except for a credential that was valid before', async () => {

@@ -121,7 +121,7 @@ describe('verification', () => {
     refusalOf(ask(basic('alice', `guess-${index}`), { clientAddress: () => clientAddress }));
 
   describe('the limit of failed attempts (rules, 2)', () => {
-    const failures = { limit: 3, windowSeconds: 60, maxPairs: 100 };
+    const failures = { limit: 3, windowSeconds: 60, limitPerName: 100, trustSeconds: 0, maxPairs: 100 };
 
     it('returns 429 with the remaining seconds, without calling the verifier', async () => {
       const { verifier, asked } = fakeVerifier();

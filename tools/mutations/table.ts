@@ -212,6 +212,20 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // identity
   {
+    file: 'src/identity/login-limiter.ts',
+    find: 'recent.length >= limitPerName && !isTrusted',
+    replace: 'false',
+    test: 'test/identity/login-limiter.test.ts',
+    why: 'many addresses can guess the password of one name without limit',
+  },
+  {
+    file: 'src/identity/login-limiter.ts',
+    find: 'recent.length >= limitPerName && !isTrusted',
+    replace: 'recent.length >= limitPerName',
+    test: 'test/identity/login-limiter.test.ts',
+    why: 'an attack on a name locks out its user',
+  },
+  {
     file: 'src/identity/file-verifier.ts',
     find: 'verifyPassword(password, hash ?? decoy)',
     replace: 'verifyPassword(password, hash ?? [...hashes.values()][0] ?? decoy)',
