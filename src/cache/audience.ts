@@ -17,10 +17,9 @@ export function audienceOf(
   grantsKey: string | undefined,
   demoted: boolean,
 ): string {
-  const own = `caller:${principal.kind}:${principal.audience}`;
-  if (demoted || setting === 'caller' || principal.kind === 'unverified') return own;
+  if (demoted || setting === 'caller' || principal.kind === 'unverified') return principal.audience;
   if (setting === 'public') return 'public';
-  return grantsKey === undefined ? own : `permissions:${grantsKey}`;
+  return grantsKey === undefined ? principal.audience : `permissions:${grantsKey}`;
 }
 
 /** A fetched response. `caller` is the audience of the principal whose request fetched it. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { ANONYMOUS, type Principal } from '../model/principal.ts';
+import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { AuthenticationInput, AuthenticationResult, Authenticator } from './authenticator.ts';
 import { readBasicCredential } from './basic-credential.ts';
 import type { IdentityOptions } from './identity-options.ts';
@@ -81,13 +81,17 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
 
   return {
     authenticate(input) {
-      const { authorizationHeader: header, level, now } = input;
-      const principals = createPrincipals(hash, header, input.otherCredential);
-      if (header === undefined) return withoutCredential(input, principals);
+      const { authorizationHeader: header, otherCredential: other, level, now } = input;
       // A recently verified credential in canonical form does not need to be parsed again.
-      const name = level === 'off' ? undefined : check.nameFor(header, now, input.connection);
-      if (name !== undefined && level !== 'off')
-        return { principal: principals.verified(name, header), trace: passed[level].verified };
+      const caller =
+        header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
+      if (caller !== undefined && level !== 'off') {
+        const audience = caller.audience + suffixOf(hash, other);
+        const principal: Principal = { kind: 'verified', name: caller.name, audience, authorization: header };
+        return { principal, trace: passed[level].verified };
+      }
+      const principals = createPrincipals(hash, header, other);
+      if (header === undefined) return withoutCredential(input, principals);
       const failed = (error: unknown): AuthenticationResult => {
         if (level === 'enforce') throw error;
         return toResult(input, principals.unverified(undefined), reasonOf(error, header));
@@ -143,15 +147,25 @@ interface Principals {
  * affect the response in addition to the `Authorization` header.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
-  const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;
+  const suffix = suffixOf(hash, other);
   return {
-    verified: (name, authorization) => ({ kind: 'verified', name, audience: `user:${name}${suffix}`, authorization }),
+    verified: (name, authorization) => ({
+      kind: 'verified',
+      name,
+      audience: verifiedAudience(name) + suffix,
+      authorization,
+    }),
     unverified: (name) => ({
       kind: 'unverified',
       name,
-      audience: `unverified:${hash('header', header ?? '')}${suffix}`,
+      audience: `caller:unverified:unverified:${hash('header', header ?? '')}${suffix}`,
       authorization: header,
     }),
     anonymous: () => (suffix ? { ...ANONYMOUS, audience: ANONYMOUS.audience + suffix } : ANONYMOUS),
   };
+}
+
+/** Returns the end of the audience of callers that send other credentials too, or an empty string. */
+function suffixOf(hash: KeyedHash, other: string | undefined): string {
+  return other === undefined || other === '' ? '' : `;${hash('other', other)}`;
 }

@@ -2,6 +2,7 @@ import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
+import { verifiedAudience } from '../model/principal.ts';
 import type { LoginLimiter } from './login-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
@@ -17,8 +18,8 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 interface CredentialCheck {
   /** Returns whether the credential is fresh, so that it does not need to be verified. */
   fresh(credential: Credential, now: number): boolean;
-  /** Returns the name in a canonical `Authorization` value if the credential is fresh. Otherwise, returns undefined. */
-  nameFor(authorization: string, now: number, connection?: object): string | undefined;
+  /** Returns the caller that a canonical `Authorization` value identifies, or undefined if it is not fresh. */
+  recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
   forgetAll(): void;
@@ -78,8 +79,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   return {
     fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
-    nameFor: (authorization, now, connection) =>
-      memory.nameOf(connection === undefined ? keyOf(authorization) : keyOn(connection, authorization), now),
+    recognize: (authorization, now, connection) =>
+      memory.callerOf(connection === undefined ? keyOf(authorization) : keyOn(connection, authorization), now),
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const network = networkOf(clientAddress);
@@ -113,18 +114,25 @@ interface LatestCredential {
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Stores, by keyed hash, the names in verified credentials and how long those credentials stay fresh. */
+/** The caller whom a verified credential identifies. */
+export interface VerifiedCaller {
+  readonly name: string;
+  /** The same string for every request, so that comparing it with a remembered one takes no time. */
+  readonly audience: string;
+}
+
+/** Stores, by keyed hash, the callers of verified credentials and how long those credentials stay fresh. */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the name in a credential if the credential is fresh. Otherwise, returns undefined. */
-  nameOf(key: string, now: number): string | undefined;
+  /** Returns the caller of a credential if the credential is fresh. Otherwise, returns undefined. */
+  callerOf(key: string, now: number): VerifiedCaller | undefined;
   remember(key: string, name: string, now: number): void;
   forget(key: string): void;
   clear(): void;
 }
 
 interface Verified {
-  readonly name: string;
+  readonly caller: VerifiedCaller;
   readonly freshUntilAt: number;
 }
 
@@ -138,11 +146,14 @@ export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: nu
       if (verified === undefined) return 'unknown';
       return now < verified.freshUntilAt ? 'fresh' : 'known';
     },
-    nameOf(key, now) {
+    callerOf(key, now) {
       const verified = credentials.get(key);
-      return verified !== undefined && now < verified.freshUntilAt ? verified.name : undefined;
+      return verified !== undefined && now < verified.freshUntilAt ? verified.caller : undefined;
     },
-    remember: (key, name, now) => void credentials.set(key, { name, freshUntilAt: now + cacheSeconds * 1000 }),
+    remember(key, name, now) {
+      const caller = { name, audience: verifiedAudience(name) };
+      credentials.set(key, { caller, freshUntilAt: now + cacheSeconds * 1000 });
+    },
     forget: (key) => void credentials.delete(key),
     clear: () => credentials.clear(),
   };

@@ -3,16 +3,22 @@ export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
   /** The name in the credential. If the caller is unverified, this is only a claim. Undefined for anonymous callers. */
   readonly name: string | undefined;
-  /** Separates this caller's stored responses from those of other callers. It never contains a raw credential. */
+  /**
+   * The audience that consists of this caller alone, which begins with `caller:`. It separates the caller's stored
+   * responses from those of other callers. It never contains a raw credential.
+   */
   readonly audience: string;
   /** The `Authorization` value to send upstream when credentials are forwarded. */
   readonly authorization: string | undefined;
 }
 
+/** Returns the audience of a verified caller. */
+export const verifiedAudience = (name: string): string => `caller:verified:user:${name}`;
+
 /** The principal of a request without a credential. */
 export const ANONYMOUS: Principal = {
   kind: 'anonymous',
   name: undefined,
-  audience: 'anonymous',
+  audience: 'caller:anonymous:anonymous',
   authorization: undefined,
 };

@@ -103,7 +103,7 @@ function runPlan(
 /** Checks the parameters and returns the exchange for the stages to process. Throws if the parameters are refused. */
 export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
-  const { values, requestedPage, target, verdict, violations, refusal, failure } = admit();
+  const { values, requestedPage, target, keys, verdict, violations, refusal, failure } = admit();
   trace.requests = verdict;
   if (failure !== undefined) trace.cause ??= failure;
   if (violations.length > 0) trace.violations.push(...violations);
@@ -115,7 +115,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   const { delegated } = grants;
   const setting = delegated ? 'caller' : (plan.cache?.audience ?? 'caller');
   const audience = audienceOf(setting, principal, grants.key, gateway.guard.isDemoted(plan.operation.id));
-  return { arrival, principal, grants, audience, values, requestedPage, target, delegated, clientGone, trace };
+  return { arrival, principal, grants, audience, keys, values, requestedPage, target, delegated, clientGone, trace };
 }
 
 /**

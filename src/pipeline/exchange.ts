@@ -26,6 +26,8 @@ export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
+  /** The cache keys of a target. Undefined if they cannot be remembered. */
+  readonly keys?: TargetKeys | undefined;
   /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
   /** The requested page. It has no meaning for operations without pages. */
@@ -36,6 +38,18 @@ export interface Exchange extends KnownRequest {
   readonly body?: Buffer | Readable;
   /** True if only the upstream can decide, so the caller's own credential must be forwarded. */
   readonly delegated: boolean;
+}
+
+/**
+ * The cache keys of a target for the audience that requested it last. They are remembered with the target so that the
+ * next hit does not have to create and hash them again.
+ */
+export interface TargetKeys {
+  audience: string | undefined;
+  /** The key of the stored page. */
+  page: string | undefined;
+  /** The key of the page count. */
+  list: string | undefined;
 }
 
 /** A request for an undocumented path that the policy allows. */

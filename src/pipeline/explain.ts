@@ -2,7 +2,7 @@ import type { ParameterValues } from '../contract/values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { CHECK_NAMES, type ModeName } from '../model/checks.ts';
-import { ANONYMOUS, type Principal } from '../model/principal.ts';
+import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { Decision, Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage, type BoundPage } from '../paging/page-counts.ts';
@@ -134,7 +134,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
 /** Returns the principal of an account as if its credential had been verified. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
-  return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };
+  return { kind: 'verified', name, audience: verifiedAudience(name), authorization: 'Basic (of the caller)' };
 }
 
 function credentialProblem(gateway: CompiledGateway, plan: Plan | undefined, { kind }: Principal): string | undefined {

@@ -5,7 +5,7 @@ import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
 import { cacheKey, type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/stored-page.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, TargetKeys } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
@@ -97,16 +97,28 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 
 /**
  * Returns the key of a stored page, which consists of the page version, the operation, the audience and the exact
- * upstream target
- * (rules, 6).
+ * upstream target (rules, 6).
  */
 export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, target: upstreamTarget } = exchange;
-  return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
+  const keys = keysOf(exchange);
+  return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));
 }
 
 /** Returns the key of a remembered page count: the page key without the page number (rules, 5). */
 export function pageCountKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, requestedPage } = exchange;
-  return cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });
+  const { listTarget: upstreamTarget } = requestedPage;
+  const keys = keysOf(exchange);
+  return (keys.list ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));
+}
+
+/** Returns the remembered keys of the target, without keys for another audience. */
+function keysOf({ keys, audience }: Exchange): TargetKeys {
+  if (keys === undefined) return { audience, page: undefined, list: undefined };
+  if (keys.audience === audience) return keys;
+  keys.audience = audience;
+  keys.page = undefined;
+  keys.list = undefined;
+  return keys;
 }

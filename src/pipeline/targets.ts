@@ -11,6 +11,7 @@ import { type CheckVerdict, failedVerdict, toVerdict } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { canonicalTarget, type RequestedPage, toRequestedPage } from '../paging/requested-page.ts';
 import type { Plan } from './plan.ts';
+import type { TargetKeys } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
@@ -59,7 +60,7 @@ export interface TargetsParts {
 
 // The approximate sizes of an entry, a violation and a query parameter in bytes, not counting the strings that they
 // contain.
-const ENTRY_BYTES = 500;
+const ENTRY_BYTES = 800;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
 
@@ -100,7 +101,9 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  return target.length + requestedPage.listTarget.length + violations.length * VIOLATION_BYTES + decoded;
+  // The cache keys contain the two targets again.
+  const strings = 2 * (target.length + requestedPage.listTarget.length);
+  return strings + violations.length * VIOLATION_BYTES + decoded;
 }
 
 /**
@@ -134,6 +137,8 @@ interface Admission {
   readonly requestedPage: RequestedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
+  /** The cache keys of the target, which are created on demand. */
+  readonly keys: TargetKeys;
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
@@ -164,6 +169,7 @@ export function admit(
       values: () => values,
       requestedPage,
       target: original,
+      keys: noKeys(),
       verdict,
       violations: [],
       refusal: undefined,
@@ -176,6 +182,7 @@ export function admit(
     values: () => values,
     requestedPage: toRequestedPage(values, target),
     target,
+    keys: noKeys(),
     verdict: verdictOf(checks.requests, violations, reported),
     violations: checks.requests === 'off' ? [] : [...violations, ...reported],
     refusal:
@@ -184,6 +191,8 @@ export function admit(
         : undefined,
   };
 }
+
+const noKeys = (): TargetKeys => ({ audience: undefined, page: undefined, list: undefined });
 
 /** Returns empty parameter values for a query that could not be parsed. */
 function noValues({ rawParameters }: PathMatch): ParameterValues {

@@ -114,7 +114,7 @@ export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): A
 
 /** Creates a verified caller. */
 export function callerNamed(name: string, more: Partial<Principal> = {}): Principal {
-  return { kind: 'verified', name, audience: `name:${name}`, authorization: `Basic ${name}`, ...more };
+  return { kind: 'verified', name, audience: `caller:verified:name:${name}`, authorization: `Basic ${name}`, ...more };
 }
 
 /** Creates the grants that a caller gets from the roles file. */

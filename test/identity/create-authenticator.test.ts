@@ -16,7 +16,7 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
     expect(plain.principal).toEqual({
       kind: 'verified',
       name: 'alice',
-      audience: 'user:alice',
+      audience: 'caller:verified:user:alice',
       authorization: basic('alice'),
     });
     expect(odd.principal).toEqual(plain.principal);
@@ -160,7 +160,7 @@ describe('authentication at the `report` level (rules, 2)', () => {
       headers.map(async (one) => (await ask(one, { level: 'report' })).principal.audience),
     );
     expect(new Set(audiences).size).toBe(4);
-    for (const audience of audiences) expect(audience).toMatch(/^unverified:[\w-]{43}$/);
+    for (const audience of audiences) expect(audience).toMatch(/^caller:unverified:unverified:[\w-]{43}$/);
     const elsewhere = await authenticating(fakeVerifier().verifier).ask(headers[0], { level: 'report' });
     expect(audiences).not.toContain(elsewhere.principal.audience);
   });

@@ -140,6 +140,15 @@ describe('page keys', () => {
     });
   });
 
+  // The attack: one caller requests a page right after another caller. If the remembered keys were reused, the second
+  // caller would receive the first caller's stored page.
+  it('are remembered only for the audience that requested the target last', () => {
+    const remembered = { audience: undefined, page: undefined, list: undefined };
+    const ask = (audience: string) => keys({ ...base, audience, keys: remembered });
+    for (const audience of ['caller:a', 'caller:b', 'caller:b', 'caller:a', 'public'])
+      expect(ask(audience)).toEqual(keys({ ...base, audience }));
+  });
+
   describe('the key of a page count', () => {
     it('is the same for each page of a list', () => {
       expect(keys({ ...base, target: '/a?page=3&q=x' })[1]).toBe(keys(base)[1]);

@@ -54,7 +54,7 @@ describe('targets', () => {
       contract,
       plans,
       undocumented: () => ({ pass: true, permission: undefined, reported: false }),
-      maxBytes: 10_000,
+      maxBytes: 16_000,
       ...parts,
     });
     const remember = (text: TargetText): Target => {
