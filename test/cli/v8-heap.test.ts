@@ -3,6 +3,14 @@ import { expect, it } from 'vitest';
 
 const heapModule = new URL('../../src/cli/v8-heap.ts', import.meta.url).href;
 
+/** Runs a script in a new process and returns the value that it prints as JSON. */
+function run(script: string): unknown {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  // V8 reports unknown flags to standard error.
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
 /**
  * Returns the size of the young generation in bytes after a first and a second round of allocating objects that
  * survive.
@@ -20,10 +28,22 @@ function sizesAfter(limited: boolean): readonly number[] {
     const during = sizeAfterMore();
     letYoungGenerationGrow();
     console.log(JSON.stringify([during, sizeAfterMore()]));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  // V8 reports unknown flags to standard error.
-  expect(stderr).toBe('');
-  return JSON.parse(stdout) as number[];
+  return run(script) as number[];
+}
+
+/** Returns the largest number of bytes in buffers while 20,000 buffers of 2 kB are replaced again and again. */
+function bufferBytes(limited: boolean): number {
+  return run(`
+    import { limitHeapGrowth } from ${JSON.stringify(heapModule)};
+    if (${limited}) limitHeapGrowth();
+    const pages = [];
+    let most = 0;
+    for (let index = 0; index < 100_000; index++) {
+      const texts = [String(index), 'key' + index, 'tag' + index];
+      pages[index % 20_000] = { body: Buffer.allocUnsafeSlow(2_000), headers: texts.map((text) => [text, text]) };
+      if (index % 200 === 0) most = Math.max(most, process.memoryUsage().arrayBuffers);
+    }
+    console.log(most);`) as number;
 }
 
 // Other V8 threads influence when survivors are counted, so the test uses the best of three runs.
@@ -33,4 +53,10 @@ it('the young generation does not grow during the start, but grows afterwards', 
   const during = Math.min(...limited.map(([size = 0]) => size));
   expect(during).toBeLessThan(Math.max(...unlimited) / 2);
   expect(Math.max(...limited.map(([, later = 0]) => later))).toBeGreaterThan(during * 2);
+});
+
+it('memory that stored pages no longer use is released earlier', () => {
+  const unlimited = [1, 2, 3].map(() => bufferBytes(false));
+  const limited = [1, 2, 3].map(() => bufferBytes(true));
+  expect(Math.min(...limited)).toBeLessThan(0.9 * Math.min(...unlimited));
 });

@@ -8,7 +8,7 @@ import { bannerLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, CHAOS_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from '../config-flags.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
-import { letYoungGenerationGrow } from '../v8-heap.ts';
+import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
 
 /** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
 export const serveCommand: Command = {
@@ -29,6 +29,7 @@ export const serveCommand: Command = {
     try {
       const gateway = await createGateway(embedded === undefined ? settings : withUpstreamUrl(settings, embedded.url));
       letYoungGenerationGrow();
+      limitHeapGrowth();
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
