@@ -115,7 +115,7 @@ interface LatestCredential {
 type Memory = 'fresh' | 'known' | 'unknown';
 
 /** The caller whom a verified credential identifies. */
-export interface VerifiedCaller {
+interface VerifiedCaller {
   readonly name: string;
   /** The same string for every request, so that comparing it with a remembered one takes no time. */
   readonly audience: string;
