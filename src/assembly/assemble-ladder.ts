@@ -61,7 +61,8 @@ export function assembleLadder(
     movedLevels(ladder.levels(), ladder.state()).flatMap(({ operation, step }) =>
       step.move === 'demoted' ? [operation] : [],
     );
-  metrics.watch({ operationChecks: ladder.checksFor, demoted });
+  const operationChecks = (id: string) => (ladder.has(id) ? ladder.checksFor(id) : undefined);
+  metrics.watch({ operationChecks, demoted });
   return { ladder, file };
 }
 

@@ -7,6 +7,8 @@ import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
+import { createLoginLimiter } from '../identity/login-limiter.ts';
+import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -19,7 +21,7 @@ import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './assemble-ladder.ts';
-import { createAuthenticator, refusesByIdentity } from './create-authenticator.ts';
+import { createAuthenticator, type LoginMemory, refusesByIdentity } from './create-authenticator.ts';
 import {
   type AcceptsViolation,
   createLastingServices,
@@ -48,6 +50,7 @@ export interface Services extends LastingServices {
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
+  readonly logins: LoginMemory;
   readonly isAccepted: AcceptsViolation;
   /** Returns whether the baseline accepts an entry of the ledger. */
   readonly accepts: IsAccepted;
@@ -109,6 +112,14 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   );
   const own = { clock, logger, upstream, cache, pageCounts, kindOf, accepts, isAccepted };
   const lasting = kept ?? createLastingServices(settings, start, own);
+  const logins = keep(
+    (services) => services.logins,
+    (from) => from.settings.authentication.failures,
+    () => ({
+      hash: kept?.logins.hash ?? createKeyedHash(),
+      failures: createLoginLimiter(settings.authentication.failures),
+    }),
+  );
   const { ownership: ownershipOptions } = settings.permissions;
   const shadow = keep(
     (services) => services.shadow,
@@ -124,6 +135,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     cache,
     pageCounts,
     lookUp,
+    logins,
     guard: keep(
       (services) => services.guard,
       ({ settings: { cache: options } }) => options.sampleShared,
@@ -147,7 +159,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       () => {
         // A later reload can replace the upstream without affecting the credentials.
         const exchange: Upstream['exchange'] = (request) => lasting.upstreams.latestOf(upstream).exchange(request);
-        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: lasting.logins });
+        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: logins });
       },
     ),
     accepts,

@@ -4,8 +4,6 @@ import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
-import { createLoginLimiter } from '../identity/login-limiter.ts';
-import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
@@ -25,7 +23,6 @@ import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './assemble-ladder.ts';
 import { assembleLedger } from './assemble-ledger.ts';
-import type { LoginMemory } from './create-authenticator.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
@@ -42,7 +39,6 @@ export interface LastingServices {
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
-  readonly logins: LoginMemory;
   /** Returns the fingerprint of a violation and the properties from which it is computed. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces a principal's name in the log. */
@@ -120,7 +116,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladderFile,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     uploads: createUploadMemory(clock, live),
-    logins: { hash: createKeyedHash(), failures: createLoginLimiter(settings.authentication.failures) },
     kindOf,
     nameTag: createNameTag(),
     purge: (tags) => {

@@ -12,6 +12,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       return (await import('./commands/serve-command.ts')).serveCommand;
     },
   },
+  { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },
   { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
   { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },
   { name: 'report', load: async () => (await import('./commands/report-command.ts')).reportCommand },

@@ -55,7 +55,7 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration. Flags on the command line take precedence. `more` maps the command's additional flags to
+ * Loads the configuration. Flags on the command line take precedence. `more` maps additional flags of the command to
  * configuration keys. Throws a StartFault with all configuration errors, including errors in the contract and the roles
  * file.
  */
@@ -64,13 +64,24 @@ export async function settingsFrom(
   io: CommandIo,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Settings> {
-  const config = line.last('config');
-  const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const read = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
-  const { settings } = read;
-  const faults = [...read.faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))];
+  const { settings, faults } = readSettingsFrom(line, io, more);
   if (faults.length === 0) return settings;
   throw new StartFault([...faults, ...(await assemblyFaults(settings))]);
+}
+
+/** Reads the configuration like {@link settingsFrom}, but returns the errors in it, without those in other files. */
+export function readSettingsFrom(
+  line: CommandLine,
+  io: Pick<CommandIo, 'env' | 'cwd'>,
+  more: Readonly<Record<string, string>> = {},
+): { readonly settings: Settings; readonly faults: readonly Fault[] } {
+  const config = line.last('config');
+  const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
+  const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
+  return {
+    settings,
+    faults: [...faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))],
+  };
 }
 
 function chaosNotes(): string[] {

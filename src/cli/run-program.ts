@@ -67,7 +67,7 @@ function findCommand(commands: readonly CommandEntry[], name: string): CommandEn
 
 /** Returns lines that describe the error that ended a command. */
 export function failureLines(error: unknown): string[] {
-  if (error instanceof StartFault) return faultLines(error.faults);
+  if (error instanceof StartFault) return faultLines('portico cannot start', error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
   if (!(error instanceof Error)) return [`portico failed: ${String(error)}`];
   const listening = listenFailure(error);
@@ -87,13 +87,16 @@ function listenFailure(error: Error): string | undefined {
   return undefined;
 }
 
-/** Returns lines that describe each distinct configuration error: its source, pointer, message and suggestion. */
-function faultLines(found: readonly Fault[]): string[] {
+/**
+ * Returns a line that says what failed, and lines that describe each distinct configuration error: its source, pointer,
+ * message and suggestion.
+ */
+export function faultLines(what: string, found: readonly Fault[]): string[] {
   // Two startup steps may find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
   const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [
-    `portico cannot start: ${count}`,
+    `${what}: ${count}`,
     ...faults.flatMap((fault) => [
       `  ${fault.source}${fault.pointer === '' ? '' : ` ${fault.pointer}`}`,
       `    ${fault.message}${fault.suggestion === undefined ? '' : ` (${fault.suggestion})`}`,

@@ -39,18 +39,22 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
     (settings) => new Map(settingLeaves(settings).map(({ path, value }) => [pointerTo(path), { path, value }])),
   );
   const all = new Map([...(old ?? []), ...(next ?? [])]);
-  return [...all]
-    .filter(([pointer]) => JSON.stringify(old?.get(pointer)?.value) !== JSON.stringify(next?.get(pointer)?.value))
-    .filter(([pointer]) => before.originOf(pointer) !== 'default' || after.originOf(pointer) !== 'default')
-    .map(([, { path }]) => path.join('.'))
-    .toSorted();
+  return (
+    [...all]
+      .filter(([pointer]) => JSON.stringify(old?.get(pointer)?.value) !== JSON.stringify(next?.get(pointer)?.value))
+      // An empty section has no value of its own.
+      .filter(([, { value }]) => JSON.stringify(value) !== '{}')
+      .filter(([pointer]) => before.originOf(pointer) !== 'default' || after.originOf(pointer) !== 'default')
+      .map(([, { path }]) => path.join('.'))
+      .toSorted()
+  );
 }
 
 /**
  * The keys that take effect only when the process starts, because they belong to something that is opened once: the
  * listeners, the files that the process writes, and the embedded upstream.
  */
-const RESTART_KEYS: readonly string[] = [
+export const RESTART_KEYS: readonly string[] = [
   'adminToken',
   'learn',
   'ledger',

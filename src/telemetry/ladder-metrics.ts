@@ -27,11 +27,12 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
  * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are omitted. The counters continue from those of `earlier`.
+ * beyond `maxSeries` are omitted. The counters continue from those of `earlier`. An operation that
+ * has disappeared has no level.
  */
 export function createLadderMetrics(
   operations: readonly string[],
-  checksFor: (operation: string) => Checks,
+  checksFor: (operation: string) => Checks | undefined,
   demoted: () => readonly string[],
   maxSeries: number,
   earlier?: LadderMetrics,
@@ -47,7 +48,10 @@ export function createLadderMetrics(
   const levels = shown.flatMap((operation) =>
     LEVELED.map((check) => {
       const name = `${METRICS.operationEnforcement.name}${labelText(labels, [operation, check])} `;
-      return () => `${name}${VALUES[checksFor(operation)[check]]}\n`;
+      return () => {
+        const checks = checksFor(operation);
+        return checks === undefined ? '' : `${name}${VALUES[checks[check]]}\n`;
+      };
     }),
   );
   const head = headText(METRICS.operationEnforcement);

@@ -173,7 +173,7 @@ interface MetricSources {
   readonly candidateDropped?: () => number;
   readonly ready?: () => boolean;
   /** Returns the current levels of an operation. */
-  readonly operationChecks?: (operation: string) => Checks;
+  readonly operationChecks?: (operation: string) => Checks | undefined;
   /** Returns the operations whose check `responses` is demoted to `report`. */
   readonly demoted?: () => readonly string[];
 }
@@ -278,7 +278,8 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
-    checksFor: (operation: string): Checks => sources.operationChecks?.(operation) ?? scrape().options.checks,
+    checksFor: (operation: string): Checks | undefined =>
+      sources.operationChecks === undefined ? scrape().options.checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],
     series,
   };

@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import type { Reload } from '../../src/assembly/reload.ts';
+import { readSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import type { ContractOptions } from '../../src/contract/contract-options.ts';
 import type { Contract } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { StartFault } from '../../src/model/fault.ts';
 import { callAt, type Answer, type Call } from './call.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { fastRoles } from './fast-roles.ts';
@@ -48,6 +50,8 @@ export interface TestGateway {
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, given as `name{labels}`. */
   metric(series: string): Promise<number>;
+  /** Reloads the gateway with a different configuration, roles file or upstream. What is omitted stays the same. */
+  reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -55,22 +59,34 @@ export interface TestGateway {
 
 /** Starts a gateway in front of an upstream and closes it after the file's tests. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { config = {}, env = {}, clock, random } = options;
-  const url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
+  const { env = {}, clock, random } = options;
+  let { config = {}, roles } = options;
+  let url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
   const folder = mkdtempSync(join(tmpdir(), 'portico-test-'));
   const log: string[] = [];
-  try {
-    const roles = options.roles ?? (await fastRoles());
+  const read = async () => {
+    mkdirSync(folder, { recursive: true });
+    const text = roles ?? (await fastRoles());
     writeFileSync(
       join(folder, 'roles.yaml'),
-      options.keepAccounts ? roles.replaceAll('demo: true', 'demo: false') : roles,
+      options.keepAccounts ? text.replaceAll('demo: true', 'demo: false') : text,
     );
     writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)));
-    const loaded = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
-    const gateway = await createGateway(options.real ? loaded : withUpstreamUrl(loaded, url), {
+    const { settings, faults } = readSettings({
+      env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') },
+      cwd: folder,
+    });
+    return { settings: options.real ? settings : withUpstreamUrl(settings, url), faults };
+  };
+  const cleanUp = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const { settings, faults } = await read();
+    if (faults.length > 0) throw new StartFault(faults);
+    const gateway = await createGateway(settings, {
       env,
       loadContract: loadShared,
       logStream: { write: (line: string) => void log.push(line) },
+      readSettings: read,
       ...(clock && { clock }),
       ...(random && { random }),
     });
@@ -92,6 +108,14 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
         const line = text.split('\n').find((one) => one.startsWith(`${series} `));
         return Number(line?.slice(series.length + 1));
       },
+      async reload(changes = {}) {
+        ({ config = config, roles = roles, upstream: url = url } = changes);
+        try {
+          return await gateway.reload('program');
+        } finally {
+          cleanUp();
+        }
+      },
       call: (target, call) => callAt(gateway.publicUrl, target, call),
       admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
       close: () => (closed ??= gateway.close()),
@@ -99,7 +123,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     cleanUpAfterFile(test.close);
     return test;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    cleanUp();
   }
 }
 

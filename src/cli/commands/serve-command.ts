@@ -6,8 +6,15 @@ import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';
 import { bannerLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, CHAOS_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from '../config-flags.ts';
-import { endWithRunner, untilSignal } from '../terminal/signals.ts';
+import {
+  CONFIG_FLAGS,
+  CHAOS_NOTES,
+  LISTEN_FLAGS,
+  readSettingsFrom,
+  REFERENCE_FLAGS,
+  settingsFrom,
+} from '../config-flags.ts';
+import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
 
 /** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
@@ -19,6 +26,7 @@ export const serveCommand: Command = {
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
   notes: [
     'Logs go to standard output, and the banner to standard error. After SIGTERM or SIGINT, requests in flight can still finish.',
+    'SIGHUP reloads the configuration, as portico reload does.',
     '',
     ...CHAOS_NOTES,
   ],
@@ -27,7 +35,19 @@ export const serveCommand: Command = {
     const { createGateway } = await import('../../gateway.ts');
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
     try {
-      const gateway = await createGateway(embedded === undefined ? settings : withUpstreamUrl(settings, embedded.url));
+      const complete = (read: Settings) =>
+        embedded !== undefined && read.embedded ? withUpstreamUrl(read, embedded.url) : read;
+      const gateway = await createGateway(complete(settings), {
+        readSettings: () => {
+          const { settings: next, faults } = readSettingsFrom(line, io);
+          return { settings: complete(next), faults };
+        },
+      });
+      onReloadSignal(process, {
+        onReload: () => void gateway.reload('signal'),
+        onHangup: () => process.kill(process.pid, 'SIGTERM'),
+        isTerminalGone: terminalWatch(io.stdin.isTTY === true),
+      });
       letYoungGenerationGrow();
       limitHeapGrowth();
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
@@ -47,7 +67,7 @@ export const serveCommand: Command = {
       };
       bannerLines(content).forEach(io.err);
       const signal = await stop;
-      const { lameDuckSeconds: lameDuck, drainSeconds } = settings.listen;
+      const { lameDuckSeconds: lameDuck, drainSeconds } = gateway.settings.listen;
       // Ctrl-C is pressed in a terminal, where no load balancer needs time to notice the shutdown.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 
 type EndSignal = 'SIGTERM' | 'SIGINT';
@@ -66,4 +67,44 @@ export function endWithRunner(self: ChildProcessView = process): void {
     clearInterval(timer);
     self.kill(self.pid, 'SIGTERM');
   }, POLL_MS).unref();
+}
+
+/** The source of a process's reload signal. */
+interface ReloadSignalSource {
+  on(signal: 'SIGHUP', listener: () => void): unknown;
+}
+
+/** What SIGHUP does. */
+interface ReloadSignalActions {
+  readonly onReload: () => void;
+  /** Called instead if the terminal of the process has been closed. */
+  readonly onHangup: () => void;
+  readonly isTerminalGone: () => boolean;
+}
+
+/**
+ * Reloads the configuration on each SIGHUP. A terminal that closes sends the same signal, but a gateway whose terminal
+ * is gone must end, because it would otherwise run on unnoticed and occupy its ports.
+ */
+export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignalActions): void {
+  source.on('SIGHUP', () => {
+    if (actions.isTerminalGone()) actions.onHangup();
+    else actions.onReload();
+  });
+}
+
+/**
+ * Returns a function that returns whether the terminal in which the process was started has been closed. Without a
+ * terminal, as under a supervisor, it returns false.
+ */
+export function terminalWatch(isTerminal: boolean): () => boolean {
+  return () => {
+    if (!isTerminal) return false;
+    try {
+      closeSync(openSync('/dev/tty', 'r'));
+      return false;
+    } catch {
+      return true;
+    }
+  };
 }

@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { until } from '../../builders/until.ts';
+import { serve } from '../../http/serve.ts';
+import { runInProcess } from '../run-in-process.ts';
+import { startPortico, untilSays } from '../run-portico.ts';
+
+// Processes can take a long time to start on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const started: ReturnType<typeof startPortico>[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+/** Starts the gateway with a configuration file that the test can replace. */
+async function running(config: Readonly<Record<string, unknown>>) {
+  const file = join(tempFolder(), 'portico.yaml');
+  const write = (next: Readonly<Record<string, unknown>>) =>
+    writeFileSync(file, JSON.stringify({ ledger: { file: ':memory:' }, ladder: { file: ':memory:' }, ...next }));
+  write(config);
+  const env = { PORT: '0', ADMIN_PORT: '0', PORTICO_DB: ':memory:', PORTICO_ROLES: ROLES };
+  const child = startPortico(['serve', '--config', file], env);
+  started.push(child);
+  let log = '';
+  child.stdout.on('data', (part) => (log += String(part)));
+  const banner = await untilSays(child, /accounts/);
+  const admin = /(?<=admin +)http:\S+/.exec(banner)?.[0] ?? '';
+  return { child, write, env, admin, log: () => log };
+}
+
+const ROLES = join(import.meta.dirname, '..', '..', '..', 'config', 'roles.yaml');
+const TOKEN = 'the-admin-token';
+
+describe('portico reload', () => {
+  it('reloads a running gateway, prints what has changed, and reports all reasons of a refusal', async () => {
+    const { write, admin, child, log } = await running({ adminToken: TOKEN });
+    const reload = (token = TOKEN) => runInProcess(['reload', '--admin', admin], { PORTICO_ADMIN_TOKEN: token });
+    write({ adminToken: TOKEN, pageBounds: { maxPageSize: 10 } });
+    expect(await reload()).toMatchObject({ code: 0, out: 'Reloaded. Changed:\n  pageBounds.maxPageSize\n' });
+    expect(await reload()).toMatchObject({ code: 0, out: 'Reloaded; nothing has changed.\n' });
+    write({ adminToken: TOKEN, pageBounds: { maxPageSize: 0 }, cach: {} });
+    const refused = await reload();
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    for (const text of [
+      'portico cannot reload: 2 configuration errors',
+      '/pageBounds/maxPageSize',
+      '/cach',
+      'stays in use',
+    ])
+      expect(refused.err).toContain(text);
+    expect(await reload('a-wrong-token')).toMatchObject({ code: 1, err: expect.stringContaining('incorrect') });
+    // The signal does the same, without a terminal.
+    write({ adminToken: TOKEN, pageBounds: { maxPageSize: 20 } });
+    child.kill('SIGHUP');
+    await until(() => log().includes('"trigger":"signal"'));
+    expect(child.exitCode).toBeNull();
+  });
+
+  it('fails if nothing listens at the address, or if it is not the admin side of a gateway', async () => {
+    expect(await runInProcess(['reload', '--admin', 'http://127.0.0.1:9'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no gateway responds at http://127.0.0.1:9'),
+    });
+    const { url } = await serve(createServer((_req, res) => res.end('hello')));
+    expect(await runInProcess(['reload', '--admin', url])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not the admin side'),
+    });
+    expect(await runInProcess(['reload', '--admin', 'nowhere'])).toMatchObject({ code: 2 });
+    expect(await runInProcess(['reload'], { ADMIN_PORT: '0' })).toMatchObject({ code: 2 });
+  });
+});
+
+describe('SIGHUP', () => {
+  // A gateway that survives its terminal would occupy its ports unnoticed.
+  it('ends a process whose terminal has been closed, and otherwise reloads', () => {
+    const done: string[] = [];
+    let isGone = false;
+    const listeners: (() => void)[] = [];
+    onReloadSignal(
+      { on: (_signal, listener) => listeners.push(listener) },
+      { onReload: () => done.push('reload'), onHangup: () => done.push('end'), isTerminalGone: () => isGone },
+    );
+    for (const gone of [false, true]) {
+      isGone = gone;
+      for (const listener of listeners) listener();
+    }
+    expect(done).toEqual(['reload', 'end']);
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { changedKeys, RESTART_KEYS, restartFaults, settingsDigest } from '../../src/config/changed-keys.ts';
+import { settingsOf } from '../assembly/settings.ts';
+
+const REAL = { upstream: { url: 'http://127.0.0.1:9' }, roles: { file: '/etc/portico/roles.yaml' } };
+
+describe('the changed keys', () => {
+  it('are the keys whose effective values differ, without the defaults that follow another key', () => {
+    const before = settingsOf({ ...REAL, mode: 'strict', cache: { freshSeconds: 5 } });
+    const after = settingsOf({ ...REAL, mode: 'staging', operations: { listIdeas: { cache: { enabled: false } } } });
+    expect(changedKeys(before, after)).toEqual(['cache.freshSeconds', 'mode', 'operations.listIdeas.cache.enabled']);
+  });
+
+  it('are none for the same configuration', () => {
+    const settings = settingsOf({ mode: 'strict' });
+    expect(changedKeys(settings, settings)).toEqual([]);
+  });
+});
+
+describe('the keys that need a restart', () => {
+  it('are exactly those that the documentation lists', () => {
+    const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, list = ''] = text.split('<!-- restart keys -->');
+    const documented = [...(list.split('\n\n')[1] ?? '').matchAll(/^- `([\w.]+)`$/gm)].map(([, key]) => key);
+    expect(documented).toEqual(RESTART_KEYS);
+  });
+
+  it('are each a fault of their own, at the place where the key was set', () => {
+    const faults = restartFaults(settingsOf(REAL), settingsOf({ ...REAL, listen: { port: 1, maxBodyBytes: 5000 } }));
+    expect(faults).toMatchObject([{ pointer: '/listen/port', message: /listen\.port/, suggestion: /restart/ }]);
+  });
+
+  it('include a change between a real and the embedded upstream', () => {
+    const faults = restartFaults(settingsOf(REAL), settingsOf({}));
+    expect(faults.map(({ message }) => message)).toContainEqual(expect.stringContaining('embedded upstream'));
+  });
+});
+
+describe('the digest of the settings', () => {
+  it('differs if a key or a file differs, but does not depend on secrets', () => {
+    const settings = settingsOf({ ...REAL, adminToken: 'one-admin-token' });
+    const other = { ...settings, adminToken: 'another-admin-token' };
+    expect(settingsDigest(other, [])).toBe(settingsDigest(settings, []));
+    expect(settingsDigest(settings, ['file'])).not.toBe(settingsDigest(settings, []));
+    expect(settingsDigest({ ...settings, rewriteUrls: true }, [])).not.toBe(settingsDigest(settings, []));
+  });
+});

@@ -1,0 +1,128 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A request that got no complete response with the expected status, and what happened instead. */
+interface LostRequest {
+  readonly url: string;
+  readonly reason: string;
+}
+
+/** The result of a load. */
+export interface LoadResult {
+  /** The number of requests that got the expected response. */
+  readonly done: number;
+  readonly lost: readonly LostRequest[];
+}
+
+/** What the clients of a load send, and to whom. */
+interface LoadOptions {
+  /** Returns the base URL for the next request. It is called for every request. */
+  readonly target: () => string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The number of clients. Half of them use a new connection for each request, and the others a persistent one. */
+  readonly clients: number;
+  /** Returns whether a response is the expected one. By default, its status must be 200. */
+  readonly accepts?: (status: number, body: string) => boolean;
+}
+
+/** Sends requests without a pause while `work` runs, and returns the number of responses and the lost requests. */
+export async function loadWhile(options: LoadOptions, work: () => Promise<unknown>): Promise<LoadResult> {
+  const { target, path, headers, accepts = (status) => status === 200 } = options;
+  const lost: LostRequest[] = [];
+  let done = 0;
+  let working = true;
+  const client = async (_: unknown, index: number): Promise<void> => {
+    const agent = index % 2 === 0 ? new Agent({ keepAlive: true, maxSockets: 1 }) : new Agent();
+    while (working) {
+      const url = target() + path;
+      try {
+        const { status, body } = await send(url, headers, agent);
+        if (accepts(status, body)) done += 1;
+        else lost.push({ url, reason: `${status} ${body.slice(0, 100)}` });
+      } catch (error) {
+        lost.push({ url, reason: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: options.clients }, client);
+  try {
+    await work();
+  } finally {
+    working = false;
+    await Promise.all(clients);
+  }
+  return { done, lost };
+}
+
+function send(url: string, headers: Readonly<Record<string, string>>, agent: Agent) {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const sent = request(url, { headers, agent }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (part: string) => (body += part));
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** A process behind a load balancer. */
+export interface Replica {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Drains and ends the process. */
+  stop(): Promise<unknown>;
+}
+
+const POLL_MS = 50;
+
+/**
+ * Restarts replicas one after the other while clients send requests, as a rolling update does. The clients use only
+ * replicas whose `/readyz` returns 200, which is checked twenty times a second. Returns the lost requests.
+ */
+export async function rollingRestart(
+  options: Omit<LoadOptions, 'target'>,
+  start: () => Promise<Replica>,
+  restarts: number,
+): Promise<LoadResult> {
+  const replicas = [await start(), await start()];
+  let ready: readonly string[] = replicas.map(({ url }) => url);
+  let turn = 0;
+  const isReady = async ({ adminUrl }: Replica) => {
+    const response = await fetch(`${adminUrl}/readyz`).catch(() => undefined);
+    return response?.status === 200;
+  };
+  const check = async () => {
+    const known = [...replicas];
+    const states = await Promise.all(known.map(isReady));
+    ready = known.filter((_, index) => states[index]).map(({ url }) => url);
+  };
+  const target = () => {
+    turn += 1;
+    return ready[turn % ready.length] ?? '';
+  };
+  let checking = true;
+  const checks = (async () => {
+    while (checking) {
+      await check();
+      await pause(POLL_MS);
+    }
+  })();
+  const result = await loadWhile({ ...options, target }, async () => {
+    for (let count = 0; count < restarts; count += 1) {
+      const next = await start();
+      replicas.push(next);
+      while (!ready.includes(next.url)) await pause(POLL_MS);
+      const old = replicas[0];
+      await old?.stop();
+      replicas.shift();
+    }
+  });
+  checking = false;
+  await checks;
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  return result;
+}
