@@ -158,8 +158,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       identitySources,
       () => {
         // A later reload can replace the upstream without affecting the credentials.
-        const exchange: Upstream['exchange'] = (request) => lasting.upstreams.latestOf(upstream).exchange(request);
-        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: logins });
+        const { upstreams } = lasting;
+        return createAuthenticator(settings, {
+          roles: start.roles,
+          exchange: (request) => upstreams.latestOf(upstream).exchange(request),
+          clock,
+          memory: logins,
+        });
       },
     ),
     accepts,

@@ -48,14 +48,15 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
   return {
     url: url.origin,
     async send(method, path, body) {
+      const content = body === undefined ? {} : { body: JSON.stringify(body) };
       const response = await fetch(new URL(path, url), {
+        ...content,
         method,
         headers: {
           Accept: 'application/json',
           ...(settings.adminToken !== undefined && { Authorization: `Bearer ${settings.adminToken}` }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         },
-        body: body === undefined ? null : JSON.stringify(body),
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch((error: unknown) => {

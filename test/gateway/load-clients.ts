@@ -31,10 +31,10 @@ export async function loadWhile(options: LoadOptions, work: () => Promise<unknow
   const { target, path, headers, accepts = (status) => status === 200 } = options;
   const lost: LostRequest[] = [];
   let done = 0;
-  let working = true;
+  const ended = new AbortController();
   const client = async (_: unknown, index: number): Promise<void> => {
     const agent = index % 2 === 0 ? new Agent({ keepAlive: true, maxSockets: 1 }) : new Agent();
-    while (working) {
+    while (!ended.signal.aborted) {
       const url = target() + path;
       try {
         const { status, body } = await send(url, headers, agent);
@@ -50,7 +50,7 @@ export async function loadWhile(options: LoadOptions, work: () => Promise<unknow
   try {
     await work();
   } finally {
-    working = false;
+    ended.abort();
     await Promise.all(clients);
   }
   return { done, lost };
@@ -104,9 +104,9 @@ export async function rollingRestart(
     turn += 1;
     return ready[turn % ready.length] ?? '';
   };
-  let checking = true;
+  const ended = new AbortController();
   const checks = (async () => {
-    while (checking) {
+    while (!ended.signal.aborted) {
       await check();
       await pause(POLL_MS);
     }
@@ -121,7 +121,7 @@ export async function rollingRestart(
       replicas.shift();
     }
   });
-  checking = false;
+  ended.abort();
   await checks;
   await Promise.all(replicas.map((replica) => replica.stop()));
   return result;

@@ -52,7 +52,7 @@ const cacheStatus = async (gateway: TestGateway, target = QUESTIONS) =>
   String((await gateway.call(target)).headers['cache-status']).replace(/; ttl=\d+/, '');
 
 const HIT = 'portico; hit';
-const MISS = expect.stringContaining('fwd=miss');
+const MISS = 'portico; fwd=miss; stored';
 
 describe('a reload', () => {
   it('applies the new configuration to new requests and names what has changed', async () => {
@@ -110,7 +110,8 @@ describe('a reload', () => {
   ])('that changes %j is refused, because %s needs a restart', async (config, key) => {
     const { gateway } = await place();
     const result = await gateway.reload({ config: { ...config, pageBounds: { maxPageSize: 10 } } });
-    expect(result).toMatchObject({ outcome: 'refused', faults: [{ message: expect.stringContaining(key) }] });
+    const [fault, ...others] = result.outcome === 'refused' ? result.faults : [];
+    expect([fault?.message, others]).toEqual([`a change of ${key} takes effect only when the process starts`, []]);
     expect((await gateway.call(`${QUESTIONS}?pageSize=50`)).status).toBe(200);
   });
 
@@ -181,7 +182,7 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(HIT);
     expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied' });
     expect(await gateway.metric('portico_cache_entries')).toBe(0);
-    expect(await cacheStatus(gateway)).toEqual(MISS);
+    expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
   it('serves no page of an operation whose contract has changed', async () => {
@@ -190,7 +191,7 @@ describe('the cache after a reload', () => {
     expect(await gateway.reload({ config: { contract: { overlays: [anotherTitle()] } } })).toMatchObject({
       outcome: 'applied',
     });
-    expect(await cacheStatus(gateway)).toEqual(MISS);
+    expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
   // The attack is a caller who was removed from a role, and who relies on a page that was stored while it still had it.
@@ -210,7 +211,7 @@ describe('the cache after a reload', () => {
     await gateway.reload({ config: { cache: { store: 'valid' } } });
     release();
     expect((await before).status).toBe(200);
-    expect(await cacheStatus(gateway)).toEqual(MISS);
+    expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
   it('is purged by a write that began before the reload, even if the reload has replaced the cache', async () => {
@@ -223,7 +224,7 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(HIT);
     release();
     expect((await write).status).toBe(200);
-    expect(await cacheStatus(gateway)).toEqual(MISS);
+    expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
   it('is empty for another upstream, which gets all new requests', async () => {
@@ -242,7 +243,7 @@ describe('the cache after a reload', () => {
       changed: ['upstream.url'],
     });
     expect(await gateway.metric('portico_upstream_in_flight')).toBe(1);
-    expect(await cacheStatus(gateway)).toEqual(MISS);
+    expect(await cacheStatus(gateway)).toBe(MISS);
     release();
     expect((await before).status).toBe(200);
     expect([upstream.requests.length, other.requests.length]).toEqual([2, 1]);
@@ -283,7 +284,7 @@ describe('after a reload, the records', () => {
     const counters = async () => {
       const { text } = await gateway.admin('/metrics');
       const types = new Map([...text.matchAll(/^# TYPE (portico_\S+) (\w+)$/gm)].map(([, name, type]) => [name, type]));
-      const lines = text.split('\n').filter((line) => /^portico_/.test(line));
+      const lines = text.split('\n').filter((line) => line.startsWith('portico_'));
       return new Map(
         lines
           .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))] as const)

@@ -53,7 +53,10 @@ describe('portico reload', () => {
       'stays in use',
     ])
       expect(refused.err).toContain(text);
-    expect(await reload('a-wrong-token')).toMatchObject({ code: 1, err: expect.stringContaining('incorrect') });
+    expect(await reload('a-wrong-token')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('incorrect') as string,
+    });
     // The signal does the same, without a terminal.
     write({ adminToken: TOKEN, pageBounds: { maxPageSize: 20 } });
     child.kill('SIGHUP');
@@ -64,12 +67,12 @@ describe('portico reload', () => {
   it('fails if nothing listens at the address, or if it is not the admin side of a gateway', async () => {
     expect(await runInProcess(['reload', '--admin', 'http://127.0.0.1:9'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no gateway responds at http://127.0.0.1:9'),
+      err: expect.stringContaining('no gateway responds at http://127.0.0.1:9') as string,
     });
     const { url } = await serve(createServer((_req, res) => res.end('hello')));
     expect(await runInProcess(['reload', '--admin', url])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is not the admin side'),
+      err: expect.stringContaining('is not the admin side') as string,
     });
     expect(await runInProcess(['reload', '--admin', 'nowhere'])).toMatchObject({ code: 2 });
     expect(await runInProcess(['reload'], { ADMIN_PORT: '0' })).toMatchObject({ code: 2 });
