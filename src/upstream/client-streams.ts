@@ -20,7 +20,7 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
 
 /** Returns the client whose turn a waiting request uses: a verified caller, or a network for all others. */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
-  return isVerified && caller !== undefined ? `caller ${caller}` : `network ${networkOf(address)}`;
+  return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }
 
 /**

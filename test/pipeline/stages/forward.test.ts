@@ -112,7 +112,7 @@ describe('forward', () => {
     await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
     await send({ arrival, principal: ANONYMOUS }).answer;
     const network = 'network 203.0.113.7';
-    expect(sent.map(({ client }) => client?.())).toEqual(['caller name:alice', network, network]);
+    expect(sent.map(({ client }) => client?.())).toEqual(['caller:verified:name:alice', network, network]);
   });
 
   it('ends with the client if the exchange has a signal', async () => {
@@ -388,7 +388,7 @@ describe('forward in observe mode', () => {
     await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
     await send({ arrival, principal: ANONYMOUS }).answer;
     const network = 'network 203.0.113.7';
-    expect(sent.map(({ client }) => client?.())).toEqual(['caller name:alice', network, network]);
+    expect(sent.map(({ client }) => client?.())).toEqual(['caller:verified:name:alice', network, network]);
   });
 
   it('ends with the client if the exchange has a signal', async () => {
