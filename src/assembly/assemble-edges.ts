@@ -6,8 +6,11 @@ import { observesLimits } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
+import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from '../http/tls-certificate.ts';
+import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
 import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
+import type { Clock } from '../lib/clock.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
@@ -57,7 +60,10 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
       purge,
       readiness,
       reload: () => reload('console'),
-      publicAddress: () => ownAddress(publicServer.server.address()),
+      publicAddress: () => {
+        const address = ownAddress(publicServer.server.address());
+        return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
+      },
     });
   let operatorConsole = consoleOf(first);
   const adminApp = createAdminApp({
@@ -80,7 +86,9 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const publicServices = publicServicesOf(first, parts);
   const own = createPublicHandler(publicServices);
   const mounted = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
-  const publicServer = createListenerServer(own.handle, { ...listen, onRefused });
+  const tls = secureListening(first);
+  const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
+  const certificate = tls?.watch(publicServer.server, clock);
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
   return {
     handle: mounted.handle,
@@ -92,9 +100,45 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
       operatorConsole = consoleOf(next);
       own.use(used);
       mounted.use({ ...used, checkHead: requestHeadFault });
+      if (next.start.tls !== undefined) certificate?.use(next.start.tls);
     },
-    close: () => clearInterval(sampling),
+    close() {
+      clearInterval(sampling);
+      certificate?.close();
+    },
   };
+}
+
+const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
+
+/** Returns what the public listener needs for TLS, or undefined without TLS. */
+function secureListening({ settings, start: { tls: identity }, services: { metrics, logger } }: CompiledAssembly) {
+  const { tls: options } = settings.listen;
+  if (options === undefined || identity === undefined) return undefined;
+  let failedHandshakes = 0;
+  const listening: SecureListening = { options, identity, onHandshakeFailed: () => (failedHandshakes += 1) };
+  const watch = (server: ListenerServer['server'], clock: Clock): TlsCertificate | undefined => {
+    if (!('setSecureContext' in server)) return undefined;
+    const certificate = watchTlsCertificate({
+      options,
+      identity,
+      server,
+      clock,
+      onReplaced: (next) =>
+        logger.info({ fingerprint: next.fingerprint, notAfter: notAfter(next) }, 'the TLS certificate was replaced'),
+      onRefused: (faults) =>
+        logger.error({ faults }, 'the changed TLS certificate cannot be used: the previous one stays in use'),
+    });
+    if (identity.notAfter <= clock())
+      logger.warn({ notAfter: notAfter(identity) }, 'the TLS certificate has expired, so clients will refuse it');
+    metrics.watch({
+      certificateNotAfter: () => certificate.notAfter() / 1000,
+      certificateOutdated: certificate.isOutdated,
+      failedHandshakes: () => failedHandshakes,
+    });
+    return certificate;
+  };
+  return { listening, watch };
 }
 
 /** Returns the services that the public side uses for new requests. */

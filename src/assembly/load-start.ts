@@ -4,6 +4,7 @@ import type { Place, Settings } from '../config/settings.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
+import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
@@ -32,6 +33,8 @@ export interface Start extends LoadedPermissions {
   readonly ladder: LadderState | undefined;
   /** The stored observations. Undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
+  /** The certificate and key of the public side. Undefined without TLS. */
+  readonly tls: TlsIdentity | undefined;
 }
 
 /** What startup reads in addition to the settings. */
@@ -74,8 +77,9 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
   const learned = attempt(() => ({ before: loadLearned(settings, running?.start.learned) }));
+  const tls = attempt(() => ({ identity: tlsOf(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow)
+  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow || !tls)
     throw new StartFault([]);
   return {
     contract,
@@ -92,7 +96,15 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     baseline,
     ladder,
     learned: learned.before,
+    tls: tls.identity,
   };
+}
+
+function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined {
+  if (tls === undefined) return undefined;
+  const { identity, faults } = readTlsIdentity(tls);
+  if (identity !== undefined) return identity;
+  throw new StartFault(faults.map(({ key, message }) => Object.assign({ message }, placeOf(`/listen/tls/${key}`))));
 }
 
 function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {

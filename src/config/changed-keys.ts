@@ -67,6 +67,7 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.maxHeaderBytes',
   'listen.port',
   'listen.requestTimeoutSeconds',
+  'listen.tls',
   'reference',
 ];
 

@@ -94,6 +94,29 @@ export const undocumentedSchema = {
   },
 };
 
+/** The configuration key `listen.tls:`. It makes the public side accept only TLS connections. Paths are absolute. */
+export interface TlsOptions {
+  /** The certificate and its intermediate certificates, in PEM format. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** A file with the passphrase of the key. */
+  readonly passphraseFile?: string;
+  /** The certificate authorities that issue client certificates, in PEM format. */
+  readonly clientCaFile?: string;
+  /** Whether clients are asked for a certificate, and whether those without one are refused. */
+  readonly clientCertificates: 'none' | 'optional' | 'required';
+  readonly minVersion: '1.2' | '1.3';
+  /** The time limit for the handshake, in seconds. */
+  readonly handshakeTimeoutSeconds: number;
+}
+
+/** The defaults of the configuration key `listen.tls:`. */
+export const TLS_DEFAULTS = {
+  clientCertificates: 'none',
+  minVersion: '1.2',
+  handshakeTimeoutSeconds: 10,
+} as const satisfies Partial<TlsOptions>;
+
 /** The configuration key `listen:`. It configures both listeners, their limits and the shutdown. */
 export interface ListenOptions {
   readonly host: string;
@@ -127,9 +150,13 @@ export interface ListenOptions {
   readonly lameDuckSeconds: number;
   /** The time limit for requests that are still in progress after the lame-duck period, in seconds. */
   readonly drainSeconds: number;
+  /** Undefined if the public side does not use TLS. */
+  readonly tls?: TlsOptions;
 }
 
 const host = { type: 'string', minLength: 1 };
+
+const path = { type: 'string', minLength: 1 };
 
 const port = { type: 'integer', minimum: 0, maximum: 65_535 };
 
@@ -192,6 +219,24 @@ export const listenOptionsSchema = {
       minimum: 0,
       maximum: 3600,
       description: 'How long Portico continues to listen after SIGTERM while not ready.',
+    },
+    tls: {
+      type: 'object',
+      description: 'TLS on the public side; by default, it is plain HTTP.',
+      additionalProperties: false,
+      required: ['certFile', 'keyFile'],
+      properties: {
+        certFile: { ...path, description: 'The certificate and its intermediate certificates (PEM).' },
+        keyFile: { ...path, description: 'The private key of the certificate (PEM).' },
+        passphraseFile: { ...path, description: 'A file whose first line is the passphrase of the key.' },
+        clientCaFile: { ...path, description: 'The authorities that issue client certificates (PEM).' },
+        clientCertificates: {
+          enum: ['none', 'optional', 'required'] satisfies TlsOptions['clientCertificates'][],
+          description: 'Whether clients are asked for a certificate, and whether those without one are refused.',
+        },
+        minVersion: { enum: ['1.2', '1.3', 1.2, 1.3], description: 'The oldest TLS version that is accepted.' },
+        handshakeTimeoutSeconds: { ...seconds, description: 'Timeout for the handshake of a connection.' },
+      },
     },
     drainSeconds: { ...seconds, description: 'How long requests in flight may finish after that, or after SIGINT.' },
   },

@@ -17,7 +17,7 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import { LISTEN_DEFAULTS } from './general-options.ts';
+import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from './plain-object.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 
@@ -111,6 +111,16 @@ interface ConfigPlace {
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
 
+function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
+  // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
+  const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
+  if (!isPlainObject(tls)) return listen;
+  const options = Object.entries(tls).map(([key, value]) =>
+    key.endsWith('File') ? [key, resolve(folder, String(value))] : [key, key === 'minVersion' ? String(value) : value],
+  );
+  return { ...listen, tls: { ...TLS_DEFAULTS, ...(Object.fromEntries(options) as TlsOptions) } };
+}
+
 /** Converts the raw configuration to settings with all defaults. `raw` must be valid under the schema. */
 function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
@@ -143,8 +153,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
-    // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
-    listen: withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw['listen']),
+    listen: toListenOptions(part('listen'), embedded, place.folder),
     adminToken: raw['adminToken'] as string | undefined,
     upstream,
     rewriteUrls: raw['rewriteUrls'] === true,

@@ -229,10 +229,12 @@ interface BufferedSocket extends Record<symbol, unknown> {
 
 /**
  * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
- * prevents this, but only for sockets that connect to a server. A socket without these internal properties, such as a
- * TLS socket, reads as usual.
+ * prevents this, but only for sockets that connect to a server. A socket without these internal properties reads as
+ * usual. So does a TLS socket: it emits all records that it has received even after it was paused, and the stream puts
+ * them in order only if they are not read into a shared buffer.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
+  if ('encrypted' in socket) return;
   const own = Object.getOwnPropertySymbols(socket);
   const buffer = own.find(({ description }) => description === 'kBuffer');
   const callback = own.find(({ description }) => description === 'kBufferCb');
@@ -243,9 +245,13 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
   internals._handle.useUserBuffer(READ_BUFFER);
 }
 
-/** Makes a server receive its requests through `Connection`. Returns the set of open connections. */
+/**
+ * Makes a server receive its requests through `Connection`. `event` is the event with which the server passes on a
+ * socket from which requests can be read. Returns the set of open connections.
+ */
 export function attachConnections(
-  server: Server,
+  server: Pick<Server, 'on'>,
+  event: 'connection' | 'secureConnection',
   app: RequestListener,
   options: ConnectionOptions,
 ): ReadonlySet<Connection> {
@@ -257,7 +263,8 @@ export function attachConnections(
   server.on('request', received);
   // For any expectation other than 100-continue, Node would send an empty 417 response.
   server.on('checkExpectation', received);
-  server.on('connection', (socket: Socket) => {
+  server.on(event, (socket: Socket) => {
+    if (socket.destroyed) return;
     const connection = new Connection(socket, app, options);
     connections.add(connection);
     bySocket.set(socket, connection);

@@ -1,7 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
+import { createTlsServer, type SecureListening } from './tls-listener.ts';
 
 /** Options of a listener. */
 export interface ListenerOptions extends ConnectionOptions {
@@ -10,12 +12,19 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly keepAliveSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
+  /** If set, the listener accepts only TLS connections. */
+  readonly secure?: SecureListening | undefined;
 }
+
+/** A client's connection, as far as closing it is concerned. */
+type Closable = Pick<Connection, 'idle' | 'end'>;
 
 /** A server and its open connections, before it starts listening. */
 export interface ListenerServer {
-  readonly server: Server;
+  readonly server: Server | SecureServer;
   readonly connections: ReadonlySet<Connection>;
+  /** The connections whose TLS handshake is not complete yet. Undefined without TLS. */
+  readonly handshakes?: ReadonlySet<Closable>;
 }
 
 /** The time limits for closing a listener, in milliseconds. */
@@ -42,7 +51,7 @@ const CHECK_MS = 2000;
 
 /** Creates the server for an application. It does not listen yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
-  const server = createServer({
+  const settings: ServerOptions = {
     keepAlive: true,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
     headersTimeout: options.headersTimeoutSeconds * 1000,
@@ -57,15 +66,21 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     requireHostHeader: false,
     // With this option, the stream of a request without a body has already ended, so nothing needs to consume it.
     optimizeEmptyRequests: true,
-  });
-  return { server, connections: attachConnections(server, app, options) };
+  };
+  if (options.secure === undefined) {
+    const server = createServer(settings);
+    return { server, connections: attachConnections(server, 'connection', app, options) };
+  }
+  const { server, handshakes } = createTlsServer(settings, options.secure);
+  return { server, handshakes, connections: attachConnections(server, 'secureConnection', app, options) };
 }
 
 /** Starts listening. Rejects with the system error, such as EADDRINUSE. */
 export async function listen(
-  { server, connections }: ListenerServer,
+  created: ListenerServer,
   { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
 ): Promise<Listener> {
+  const { server } = created;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -75,7 +90,8 @@ export async function listen(
   });
   const bound = server.address() as AddressInfo;
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
-  return { server, url: `http://${name}:${bound.port}`, close: (grace) => closeServer(server, connections, grace) };
+  const scheme = created.handshakes === undefined ? 'http' : 'https';
+  return { server, url: `${scheme}://${name}:${bound.port}`, close: (grace) => closeServer(created, grace) };
 }
 
 const SWEEP_MS = 50;
@@ -83,19 +99,23 @@ const SWEEP_MS = 50;
 const IDLE_MS = 500;
 
 async function closeServer(
-  server: Server,
-  connections: ReadonlySet<Connection>,
+  { server, connections, handshakes = new Set() }: ListenerServer,
   { finishMs, idleMs = IDLE_MS }: Grace,
 ): Promise<void> {
-  for (const connection of connections) connection.closeSoon();
+  const closeSoon = () => {
+    for (const connection of connections) connection.closeSoon();
+  };
+  closeSoon();
+  // A connection appears only once its handshake is complete.
+  server.on('secureConnection', closeSoon);
   await acceptPending(server, connections, finishMs);
   // The HTTP server's own `close` method would destroy idle connections immediately, even if a request is on its way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
-  const idleSince = new Map<Connection, number>();
+  const idleSince = new Map<Closable, number>();
   const sweep = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections) {
+    for (const connection of [...connections, ...handshakes]) {
       const since = idleSince.get(connection) ?? now;
       if (!connection.idle) idleSince.delete(connection);
       else if (now - since >= idleMs) connection.end();

@@ -255,6 +255,24 @@ export const METRICS = {
     labels: ['hash'],
     help: 'Always 1; the label is a digest of the configuration in use, without secrets, and of the files that it names.',
   },
+  certificateNotAfter: {
+    name: 'portico_tls_certificate_not_after_timestamp_seconds',
+    type: 'gauge',
+    labels: [],
+    help: "When the public side's TLS certificate expires, in epoch seconds; 0 without TLS.",
+  },
+  certificateOutdated: {
+    name: 'portico_tls_certificate_outdated',
+    type: 'gauge',
+    labels: [],
+    help: '1 while the files of the TLS certificate have changed but cannot be used, otherwise 0.',
+  },
+  failedHandshakes: {
+    name: 'portico_tls_handshake_failures_total',
+    type: 'counter',
+    labels: [],
+    help: 'Connections to the public side that were closed because their TLS handshake failed or took too long.',
+  },
   series: {
     name: 'portico_metric_series',
     type: 'gauge',

@@ -172,6 +172,10 @@ interface MetricSources {
   readonly ledgerDropped?: () => number;
   readonly candidateDropped?: () => number;
   readonly ready?: () => boolean;
+  /** Returns when the TLS certificate of the public side expires, in epoch seconds. */
+  readonly certificateNotAfter?: () => number;
+  readonly certificateOutdated?: () => boolean;
+  readonly failedHandshakes?: () => number;
   /** Returns the current levels of an operation. */
   readonly operationChecks?: (operation: string) => Checks | undefined;
   /** Returns the operations whose check `responses` is demoted to `report`. */
@@ -233,6 +237,8 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());
+  read(METRICS.certificateNotAfter, () => sources.certificateNotAfter?.());
+  read(METRICS.certificateOutdated, () => sources.certificateOutdated?.());
   read(METRICS.series, () => scrape().series);
   read(METRICS.folded, () => scrape().foldedOperations);
   read(METRICS.scrapeSeconds, () => scrape().seconds);
@@ -256,6 +262,7 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
   });
   series += RETRY_OUTCOMES.length;
   readCount(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
+  readCount(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());
 

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { readBody } from '../../lib/read-body.ts';
 
 /** The response to a request from the "Try it" form. Redirects are not followed, and the request is never repeated. */
@@ -24,6 +25,8 @@ interface TryResponse {
 export interface PublicAddress {
   readonly host: string;
   readonly port: number;
+  /** Connects to the listener without the network. Set if the listener uses TLS. */
+  readonly connect?: () => Duplex;
 }
 
 const MAX_SHOWN_BYTES = 512 * 1024;
@@ -33,7 +36,11 @@ const TIMEOUT_MS = 60_000;
  * Sends a request once, over a separate connection. The request goes only to the gateway's own public listener, never
  * to another host.
  */
-export function sendTry({ host, port }: PublicAddress, basePath: string, request: TryRequest): Promise<TryResponse> {
+export function sendTry(
+  { host, port, connect }: PublicAddress,
+  basePath: string,
+  request: TryRequest,
+): Promise<TryResponse> {
   const startedAt = performance.now();
   const body = request.body === undefined ? undefined : Buffer.from(request.body);
   return new Promise((resolve, reject) => {
@@ -43,7 +50,8 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, request
       method: request.method,
       path: `${basePath}${request.target}`,
       headers: { ...request.headers, ...(body && { 'Content-Length': body.byteLength }) },
-      agent: false,
+      // Node calls `createConnection` only if the option `agent` is absent.
+      ...(connect === undefined ? { agent: false } : { createConnection: connect }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     sent.on('error', reject);

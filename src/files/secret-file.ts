@@ -1,0 +1,31 @@
+import { readFileSync, statSync } from 'node:fs';
+
+/** The secret in a file, or the reason why there is none. The reason never contains the file's text. */
+type SecretReading = { readonly text: string } | { readonly fault: string };
+
+/**
+ * Reads a secret from a file. The secret is the first line, without its line break, so that a file that an editor or
+ * `echo` has written works too.
+ */
+export function readSecretFile(path: string): SecretReading {
+  let text: string | undefined;
+  try {
+    [text] = readFileSync(path, 'utf8').split(/\r?\n/, 1);
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    return { fault: `the file ${path} cannot be read (${code})` };
+  }
+  return text ? { text } : { fault: `the first line of the file ${path} is empty` };
+}
+
+const READABLE_BY_OTHERS = 0o004;
+
+/**
+ * Returns whether every user of this machine may read a file. Returns false on Windows, where the mode does not show
+ * it, and for a file that does not exist.
+ */
+export function isReadableByOthers(path: string): boolean {
+  if (process.platform === 'win32') return false;
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & READABLE_BY_OTHERS) !== 0;
+}

@@ -1,0 +1,215 @@
+import { constants, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import type { Server } from 'node:https';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { TlsOptions } from '../config/general-options.ts';
+import { readSecretFile } from '../files/secret-file.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** The certificate and key of the public listener, as read from their files. */
+export interface TlsIdentity {
+  readonly context: SecureContextOptions;
+  /** The first instant at which a certificate of the chain is no longer valid, in epoch milliseconds. */
+  readonly notAfter: number;
+  /** The SHA-256 fingerprint of the certificate, for logs. */
+  readonly fingerprint: string;
+}
+
+/** A problem with one of the files. `key` is the key under `listen.tls` that names the file. */
+export interface TlsFault {
+  readonly key: keyof TlsOptions;
+  readonly message: string;
+}
+
+/** The result of reading the files: an identity, or every problem with them. */
+type TlsReading =
+  | { readonly identity: TlsIdentity; readonly faults: readonly [] }
+  | { readonly identity?: undefined; readonly faults: readonly TlsFault[] };
+
+/**
+ * The cipher suites for TLS 1.2 that Mozilla recommends as "intermediate", without those that need Diffie-Hellman
+ * parameters. All of them provide forward secrecy and authenticated encryption. OpenSSL selects those of TLS 1.3.
+ */
+const CIPHERS = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Reads and checks the files. Every problem is reported, not only the first one. */
+export function readTlsIdentity(options: TlsOptions): TlsReading {
+  const faults: TlsFault[] = [];
+  const read = (key: 'certFile' | 'keyFile' | 'clientCaFile'): string | undefined => {
+    const path = options[key];
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+      faults.push({ key, message: `the file ${path} cannot be read (${code})` });
+      return undefined;
+    }
+  };
+  const certificates = (key: 'certFile' | 'clientCaFile', text: string | undefined): X509Certificate[] => {
+    if (text === undefined) return [];
+    try {
+      const found = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+      if (found.length === 0) faults.push({ key, message: 'contains no certificate in PEM format' });
+      return found;
+    } catch {
+      faults.push({ key, message: 'contains a certificate that cannot be read' });
+      return [];
+    }
+  };
+  const passphrase = options.passphraseFile === undefined ? undefined : readSecretFile(options.passphraseFile);
+  if (passphrase !== undefined && 'fault' in passphrase)
+    faults.push({ key: 'passphraseFile', message: passphrase.fault });
+  const cert = read('certFile');
+  const chain = certificates('certFile', cert);
+  const key = read('keyFile');
+  const secret = passphrase !== undefined && 'text' in passphrase ? { passphrase: passphrase.text } : {};
+  const ca = read('clientCaFile');
+  certificates('clientCaFile', ca);
+  const [leaf] = chain;
+  if (key !== undefined) {
+    const fault = keyFault(key, secret, leaf);
+    if (fault !== undefined) faults.push({ key: 'keyFile', message: fault });
+  }
+  if (faults.length > 0 || leaf === undefined || key === undefined || cert === undefined) return { faults };
+  const context: SecureContextOptions = {
+    cert,
+    key,
+    ...secret,
+    ...(ca !== undefined && { ca }),
+    ciphers: CIPHERS,
+    honorCipherOrder: false,
+    minVersion: options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
+    // A client that renegotiates (TLS 1.2) could make the server compute handshakes over a single connection.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    // A new certificate invalidates all session tickets, and with them the client certificates that they replace.
+    ticketKeys: randomBytes(48),
+  };
+  try {
+    createSecureContext(context);
+  } catch (error) {
+    return { faults: [{ key: 'certFile', message: `cannot be used (${opensslReason(error)})` }] };
+  }
+  const notAfter = Math.min(...chain.map((one) => Date.parse(one.validTo)));
+  return { identity: { context, notAfter, fingerprint: leaf.fingerprint256 }, faults: [] };
+}
+
+function keyFault(
+  key: string,
+  secret: { readonly passphrase?: string },
+  leaf: X509Certificate | undefined,
+): string | undefined {
+  try {
+    const parsed = createPrivateKey({ key, ...secret });
+    return leaf?.checkPrivateKey(parsed) === false ? 'does not belong to the certificate in certFile' : undefined;
+  } catch {
+    const isEncrypted = key.includes('ENCRYPTED');
+    if (!isEncrypted) return 'contains no private key in PEM format';
+    return secret.passphrase === undefined
+      ? 'is encrypted, so passphraseFile is required'
+      : 'cannot be decrypted with the passphrase in passphraseFile';
+  }
+}
+
+/** Returns OpenSSL's reason for an error, which never quotes the files. */
+function opensslReason(error: unknown): string {
+  return error instanceof Error && 'reason' in error ? String(error.reason) : 'unknown reason';
+}
+
+/** The certificate of a running listener. It is replaced without a restart when its files change. */
+export interface TlsCertificate {
+  /**
+   * Uses a newly read certificate for new connections. Open connections keep theirs. A certificate that has expired
+   * does not replace one that is still valid.
+   */
+  use(next: TlsIdentity): void;
+  /** When the certificate expires, in epoch milliseconds. */
+  notAfter(): number;
+  /** True if the files have changed since the certificate was read, but cannot be used. */
+  isOutdated(): boolean;
+  /** Stops watching the files. */
+  close(): void;
+}
+
+/** The parts of a {@link TlsCertificate}. */
+interface WatchParts {
+  readonly options: TlsOptions;
+  readonly identity: TlsIdentity;
+  readonly server: Pick<Server, 'setSecureContext' | 'setTicketKeys'>;
+  readonly clock: Clock;
+  readonly onReplaced: (identity: TlsIdentity) => void;
+  /** Called with the reasons why the changed files cannot be used. The old certificate stays in use. */
+  readonly onRefused: (faults: readonly TlsFault[]) => void;
+  /** How often the files are compared with those that were read, in milliseconds. */
+  readonly intervalMs?: number;
+}
+
+const CHECK_MS = 60_000;
+
+/** After this time, session tickets are encrypted with a new key, because a stolen key would decrypt old sessions. */
+const TICKET_KEY_MS = 3_600_000;
+
+const EXPIRED: TlsFault = { key: 'certFile', message: 'has expired' };
+
+/**
+ * Watches the files of a listener's certificate and replaces the certificate when they change. The files are polled,
+ * because notifications do not work on every file system and mounted volume.
+ */
+export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
+  const { options, server, clock, onReplaced, onRefused, intervalMs = CHECK_MS } = parts;
+  let current = parts.identity;
+  let seen = versionOf(options);
+  let isOutdated = false;
+  let ticketsUntil = clock() + TICKET_KEY_MS;
+  const refuse = (faults: readonly TlsFault[]) => {
+    isOutdated = true;
+    onRefused(faults);
+  };
+  const use = (next: TlsIdentity) => {
+    if (next.notAfter <= clock() && current.notAfter > clock()) {
+      refuse([EXPIRED]);
+      return;
+    }
+    const isSame = next.fingerprint === current.fingerprint;
+    isOutdated = false;
+    current = next;
+    ticketsUntil = clock() + TICKET_KEY_MS;
+    server.setSecureContext(next.context);
+    if (!isSame) onReplaced(next);
+  };
+  const check = () => {
+    const version = versionOf(options);
+    if (version !== seen) {
+      seen = version;
+      const { identity, faults } = readTlsIdentity(options);
+      if (identity === undefined) refuse(faults);
+      else use(identity);
+    }
+    if (clock() < ticketsUntil) return;
+    ticketsUntil = clock() + TICKET_KEY_MS;
+    server.setTicketKeys(randomBytes(48));
+  };
+  const timer = setInterval(check, intervalMs).unref();
+  return { use, notAfter: () => current.notAfter, isOutdated: () => isOutdated, close: () => clearInterval(timer) };
+}
+
+/** Returns a text that changes when one of the files changes, even if the change replaces a symbolic link. */
+function versionOf({ certFile, keyFile, passphraseFile, clientCaFile }: TlsOptions): string {
+  const versions = [certFile, keyFile, passphraseFile, clientCaFile].map((path) => {
+    const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+  });
+  return versions.join(' ');
+}

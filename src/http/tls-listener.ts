@@ -1,0 +1,83 @@
+import type { EventEmitter } from 'node:events';
+import type { ServerOptions } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import type { TlsOptions } from '../config/general-options.ts';
+import type { TlsIdentity } from './tls-certificate.ts';
+
+/** What a listener needs to accept TLS connections. */
+export interface SecureListening {
+  readonly options: TlsOptions;
+  readonly identity: TlsIdentity;
+  /** Called for every connection that is closed because its handshake failed or took too long. */
+  readonly onHandshakeFailed: () => void;
+}
+
+/** A client's connection whose handshake is not complete yet. */
+class Handshake {
+  readonly #socket: Socket;
+  /** A handshake takes at most a few round trips, so a listener that closes treats it like an idle connection. */
+  readonly idle = true;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** Creates an HTTPS server, and the set of connections whose handshake is not complete yet. */
+export function createTlsServer(
+  settings: ServerOptions,
+  { options, identity, onHandshakeFailed }: SecureListening,
+): { readonly server: Server; readonly handshakes: ReadonlySet<Handshake> } {
+  const server = createServer({
+    ...settings,
+    ...identity.context,
+    // A client that insists on another protocol is refused during the handshake.
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: options.handshakeTimeoutSeconds * 1000,
+    requestCert: options.clientCertificates !== 'none',
+    rejectUnauthorized: options.clientCertificates === 'required',
+  });
+  const handshakes = new Set<Handshake>();
+  const byPeer = new Map<string, Handshake>();
+  const forget = (peer: string) => {
+    const handshake = byPeer.get(peer);
+    byPeer.delete(peer);
+    if (handshake !== undefined) handshakes.delete(handshake);
+  };
+  server.on('connection', (socket: Socket) => {
+    const handshake = new Handshake(socket);
+    const peer = peerOf(socket);
+    handshakes.add(handshake);
+    byPeer.set(peer, handshake);
+    socket.once('close', () => forget(peer));
+  });
+  server.on('secureConnection', (socket) => {
+    forget(peerOf(socket));
+    // With `optional`, a client may omit its certificate, but a certificate that cannot be verified is refused.
+    if (options.clientCertificates !== 'optional' || socket.authorized || !socket.getPeerX509Certificate()) return;
+    onHandshakeFailed();
+    socket.destroy();
+  });
+  server.on('tlsClientError', onHandshakeFailed);
+  return { server, handshakes };
+}
+
+/**
+ * Connects the process to its own listener, as if a client on this machine had completed the handshake. A connection over
+ * the network would need a certificate that the process trusts, and possibly a client certificate.
+ */
+export function connectWithin(server: EventEmitter): Duplex {
+  const [client, accepted] = duplexPair();
+  server.emit('secureConnection', Object.assign(accepted, { encrypted: true, remoteAddress: '127.0.0.1' }));
+  return client;
+}
+
+/** Identifies a connection to a listener. The TLS socket and the socket below it have the same identity. */
+const peerOf = ({ remoteAddress, remotePort, localAddress }: Socket) =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
