@@ -19,6 +19,7 @@ import { type Mutation, MUTATIONS } from './table.ts';
  *
  *   npm run mutations              all mutations
  *   npm run mutations -- gdpr      mutations whose file or description contains the word
+ *   npm run mutations -- --trust   mutations of the guards that `npm run prove` tries
  */
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -134,8 +135,12 @@ function baselineFault(copy: string, tests: readonly string[]): string | undefin
   return failed.length > 0 ? `these tests fail without a mutation: ${failed.join('; ')}` : undefined;
 }
 
-const words = process.argv.slice(2);
-const chosen = MUTATIONS.filter(({ file, why }) => words.every((word) => `${file} ${why}`.includes(word)));
+const words = process.argv.slice(2).filter((word) => word !== '--trust');
+const onlyTrust = process.argv.includes('--trust');
+const chosen = MUTATIONS.filter(
+  ({ file, why, trust }) =>
+    (trust === true || !onlyTrust) && words.every((word) => `${file} ${why}`.includes(word)),
+);
 // Without a test file, vitest would run the whole suite.
 if (chosen.length === 0) {
   console.error(`no mutation matches ${words.join(' ')}`);

@@ -12,6 +12,8 @@ export interface Mutation {
   readonly test: string;
   /** The effect of the mutation. */
   readonly why: string;
+  /** True if the guard protects the operator from the upstream or from clients. `npm run prove` tries these mutations. */
+  readonly trust?: true;
 }
 
 /** Mutations of guards that tests once failed to protect, grouped by source folder. */
@@ -23,6 +25,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "principal.kind === 'anonymous'",
     test: 'test/pipeline/stages/authorize.test.ts',
     why: 'an unverified caller without the permission gets 403 and no challenge',
+    trust: true,
   },
   {
     file: 'src/pipeline/decide-permission.ts',
@@ -30,6 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'false',
     test: 'test/pipeline/decide-permission.test.ts',
     why: 'an unverified caller may edit a community wiki',
+    trust: true,
   },
   {
     file: 'src/pipeline/stages/cache-page.ts',
@@ -44,6 +48,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'found === undefined',
     test: 'test/pipeline/stages/cache-page.test.ts',
     why: 'a stored response replaces errors after stale-if-error',
+    trust: true,
   },
   {
     file: 'src/pipeline/stages/cache-page.ts',
@@ -58,6 +63,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'reply.status < 400 && reply.facts?.body.isJson',
     test: 'test/pipeline/stages/translate-failure.test.ts',
     why: 'a redirect with a JSON body is forwarded',
+    trust: true,
   },
   {
     file: 'src/pipeline/stages/validate-response.ts',
@@ -80,6 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/http/malformed.test.ts',
     why: 'the first of two credentials is read, while the upstream may read the second one',
+    trust: true,
   },
   {
     file: 'src/http/write-reply.ts',
@@ -144,6 +151,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'memo.get(arrival.rawTarget)',
     test: 'test/pipeline/targets.test.ts',
     why: 'a PUT is handled as the GET of its target',
+    trust: true,
   },
   {
     file: 'src/pipeline/dispatch.ts',
@@ -181,6 +189,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/scanner/open-scanner.test.ts',
     why: 'bytes that are not UTF-8 are proven valid',
+    trust: true,
   },
   {
     file: 'src/scanner/open-scanner.ts',
@@ -231,6 +240,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'verifyPassword(password, hash ?? [...hashes.values()][0] ?? decoy)',
     test: 'test/identity/file-verifier.test.ts',
     why: 'an unknown name is checked against the password of an account',
+    trust: true,
   },
   {
     file: 'src/identity/file-verifier.ts',
@@ -238,6 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'salt: randomBytes(16), tag: randomBytes(32), ...STANDARD_COSTS, ...mostExpensive',
     test: 'test/identity/file-verifier.test.ts',
     why: 'the decoy for unknown names has the password of an account',
+    trust: true,
   },
   {
     file: 'src/identity/refusals.ts',
@@ -260,6 +271,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a body with ten content codings is decoded',
+    trust: true,
   },
   {
     file: 'src/upstream/response-body.ts',
@@ -267,6 +279,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'decoder(decoded, { maxOutputLength: 1 << 30 })',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a compression bomb is expanded in memory',
+    trust: true,
   },
   {
     file: 'src/upstream/create-upstream.ts',
@@ -302,6 +315,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '// Without',
     test: 'test/upstream/proxy/send-proxied.test.ts',
     why: 'a truncated response to an upload looks complete to the client',
+    trust: true,
   },
   {
     file: 'src/lib/read-body.ts',
@@ -309,6 +323,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/lib/read-body.test.ts',
     why: 'Portico waits forever for a client that stops sending',
+    trust: true,
   },
   {
     file: 'src/upstream/proxy/create-proxy.ts',
@@ -316,6 +331,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/security/connection-names-framing.test.ts',
     why: "the client's headers frame its body a second time",
+    trust: true,
   },
   {
     file: 'src/upstream/send-request.ts',
@@ -337,6 +353,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'rewritten.finish();',
     test: 'test/pipeline/undocumented/rewrite-addresses.test.ts',
     why: 'a truncated body that is rewritten looks complete to the client',
+    trust: true,
   },
   {
     file: 'src/http/write-reply.ts',
@@ -372,6 +389,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'if (state) res.end();',
     test: 'test/http/write-reply.test.ts',
     why: 'a truncated body looks complete to the client',
+    trust: true,
   },
   {
     file: 'src/model/streamed-body.ts',
@@ -379,6 +397,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'reader.part(bytes);',
     test: 'test/http/write-reply.test.ts',
     why: 'a client that reads slowly fills the memory',
+    trust: true,
   },
   {
     file: 'src/model/streamed-body.ts',
@@ -421,6 +440,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'name.length > MAX_NAME ? 0 :',
     test: 'test/upstream/request-headers.test.ts',
     why: 'a long name carries a header of the connection to the upstream',
+    trust: true,
   },
   {
     file: 'src/upstream/send-request.ts',
@@ -435,6 +455,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
     why: 'a malformed or interim head is treated as the head of a response',
+    trust: true,
   },
   {
     file: 'src/upstream/connections.ts',
@@ -463,6 +484,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/upstream/connections.test.ts',
     why: 'an upstream can send interim responses forever',
+    trust: true,
   },
   {
     file: 'src/upstream/connections.ts',
@@ -470,6 +492,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     test: 'test/upstream/connections.test.ts',
     why: 'an upstream fills the memory with interim responses',
+    trust: true,
   },
   {
     file: 'src/upstream/sending.ts',
@@ -505,6 +528,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'try {',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'requests from the queue are sent although the circuit has opened',
+    trust: true,
   },
   // cache
   {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { holdIdleConnections } from '../../tools/prove/load/idle-connections.ts';
+import { killUnderLoad } from '../../tools/prove/load/kill.ts';
+import { overloadProcess, overloadUpstream } from '../../tools/prove/load/overload.ts';
+import { rollingRestart } from '../../tools/prove/load/restarts.ts';
+import { soak } from '../../tools/prove/load/soak.ts';
+
+/*
+ * The load scenarios of `npm run prove`, each for a second or two and without its limits on speed and memory. What
+ * remains does not depend on the machine: no page for the wrong caller, no unexpected status, no lost request, no
+ * violation missing from the ledger and no damaged file.
+ */
+
+const tick = () => undefined;
+/** The processes start slowly while other tests use the machine. */
+const TIMEOUT_MS = 120_000;
+
+describe.concurrent('a gateway under load', { timeout: TIMEOUT_MS }, () => {
+  it('serves every caller its own pages and records every violation while its upstream fails', async () => {
+    const { cases, faults } = await soak({ soakSeconds: 3, loadSeconds: 1, tick });
+    expect(faults).toEqual([]);
+    expect(cases).toBeGreaterThan(20);
+  });
+
+  it('serves other clients while many connections are idle, and closes these in time', async () => {
+    const { faults } = await holdIdleConnections({ connections: 300, keepAliveSeconds: 2, tick });
+    expect(faults).toEqual([]);
+  });
+
+  it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
+    expect((await overloadUpstream({ seconds: 2, tick })).faults).toEqual([]);
+  });
+
+  it('serves every request correctly when it is itself overloaded', async () => {
+    expect((await overloadProcess({ seconds: 2, tick })).faults).toEqual([]);
+  });
+
+  it('leaves every file intact when it is killed, and starts again with them', async () => {
+    const { faults, figures } = await killUnderLoad({ kills: 2, seconds: 1, lossMs: Infinity, tick });
+    expect(faults).toEqual([]);
+    expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
+  });
+
+  it('loses no request in a rolling restart', async () => {
+    const { cases, faults } = await rollingRestart({ seconds: 1, tick });
+    expect(faults).toEqual([]);
+    expect(cases).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { rawRequest } from '../../../bench/raw-request.ts';
+import { grouped, pause, type ProofResult } from '../proof.ts';
+import { CALLERS, pageAsk } from './callers.ts';
+import { runLoad } from './load-client.ts';
+import { faultsOf, megabytes } from './soak.ts';
+import { withScene } from './processes.ts';
+
+const MAX_BYTES_EACH = 32 * 1024;
+/** With fewer connections, the memory of each is hidden by other changes. */
+const LEAST_FOR_MEMORY = 2000;
+const BATCH = 200;
+/** How many times longer than `keepAliveSeconds` the connections may stay open, plus a few seconds. */
+const LATE = { factor: 2, seconds: 10 };
+
+/** Options of the scenario. */
+export interface IdleOptions {
+  readonly connections: number;
+  readonly keepAliveSeconds: number;
+  tick(text: string): void;
+}
+
+/**
+ * Opens many connections, sends one request on each and leaves them idle. Portico must keep serving other clients and
+ * close the connections when `keepAliveSeconds` have passed.
+ */
+export function holdIdleConnections({ connections, keepAliveSeconds, tick }: IdleOptions): Promise<ProofResult> {
+  return withScene(async ({ startGateway }) => {
+    const gateway = await startGateway({ listen: { keepAliveSeconds } });
+    const faults: string[] = [];
+    const ask = pageAsk(CALLERS[0] ?? '', 'idle');
+    const others = { connections: 4, port: () => gateway.port, next: () => ask };
+    await runLoad(others, 1);
+    await pause(500);
+    const before = { rss: gateway.rssBytes(), sockets: gateway.sockets() };
+
+    const idle: Socket[] = [];
+    let refused = 0;
+    for (let opened = 0; opened < connections; opened += BATCH) {
+      const batch = Array.from({ length: Math.min(BATCH, connections - opened) }, () =>
+        openIdle(gateway.port, ask.message).then(
+          (socket) => void idle.push(socket),
+          () => void (refused += 1),
+        ),
+      );
+      await Promise.all(batch);
+      tick(`${grouped(idle.length)} of ${grouped(connections)} connections`);
+    }
+    if (refused > 0) faults.push(`${refused} connections could not be opened or got no response`);
+    let closed = 0;
+    let lastClosedAt = performance.now();
+    for (const socket of idle)
+      socket.once('close', () => {
+        closed += 1;
+        lastClosedAt = performance.now();
+      });
+    const idleSince = performance.now();
+    const held = gateway.sockets() - before.sockets;
+    const each = (gateway.rssBytes() - before.rss) / Math.max(1, idle.length);
+    if (connections >= LEAST_FOR_MEMORY && each > MAX_BYTES_EACH)
+      faults.push(`each idle connection takes ${grouped(each)} bytes`);
+    const busy = await runLoad(others, Math.min(2, keepAliveSeconds / 4));
+    faults.push(...faultsOf(busy));
+    for (const path of ['/livez', '/readyz', '/metrics'])
+      if ((await rawRequest(gateway.adminPort, path)).status !== 200) faults.push(`${path} does not return 200`);
+    // Portico may not close a connection before its time; the balancer in front of it would send requests into it.
+    if (closed > 0 && performance.now() - idleSince < keepAliveSeconds * 1000 - 1000)
+      faults.push(`${closed} connections were closed early`);
+
+    const giveUpAt = idleSince + (keepAliveSeconds * LATE.factor + LATE.seconds) * 1000;
+    while (closed < idle.length && performance.now() < giveUpAt) {
+      tick(`${grouped(closed)} of ${grouped(idle.length)} closed`);
+      await pause(200);
+    }
+    if (closed < idle.length) faults.push(`${idle.length - closed} idle connections were not closed`);
+    for (const socket of idle) socket.destroy();
+    await pause(300);
+    const left = gateway.sockets() - before.sockets;
+    if (left > 2) faults.push(`${left} sockets are open after the connections were closed`);
+    return {
+      cases: connections,
+      faults,
+      figures: [
+        `${grouped(held)} connections held, ${grouped(each)} bytes each`,
+        `RSS ${megabytes(before.rss)} before`,
+        `${[...busy.statuses].map(([status, count]) => `${grouped(count)} × ${status}`).join(', ')} for other clients`,
+        `all closed ${((lastClosedAt - idleSince) / 1000).toFixed(0)} s after the last request (keepAliveSeconds ${keepAliveSeconds})`,
+      ].join('; '),
+    };
+  });
+}
+
+/** Opens a connection, sends one request, and resolves after the response. */
+async function openIdle(port: number, message: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  socket.write(message, 'latin1');
+  await once(socket, 'data');
+  // The rest of the response and the end of the connection.
+  socket.resume();
+  socket.on('error', () => undefined);
+  return socket;
+}

@@ -1,0 +1,114 @@
+import { percentileOf } from '../../../bench/latency-summary.ts';
+import { rawRequest } from '../../../bench/raw-request.ts';
+import { grouped, pause, type ProofResult } from '../proof.ts';
+import { CALLERS, pageAsk } from './callers.ts';
+import { type LoadCounts, runLoad, startLoad } from './load-client.ts';
+import { type GatewayProcess, withScene } from './processes.ts';
+import { faultsOf, statusText } from './soak.ts';
+
+const TIMES_PEAK = 3;
+const LEAST_GOODPUT = 0.8;
+const MAX_ADMIN_MS = 1000;
+/** With shorter loads, the goodput is not compared with the peak. */
+const LEAST_SECONDS = 5;
+
+/** Options of the scenarios. */
+export interface OverloadOptions {
+  readonly seconds: number;
+  tick(text: string): void;
+}
+
+/**
+ * Sends three times as many requests as the upstream can handle, all for different pages. Portico must use the
+ * upstream's whole capacity and refuse the other requests at once.
+ */
+export function overloadUpstream({ seconds, tick }: OverloadOptions): Promise<ProofResult> {
+  return withScene(async ({ upstream, startGateway }) => {
+    const gateway = await startGateway({ upstream: { concurrency: 16, queue: 16, queueTimeoutMs: 250 } });
+    await upstream.set({ delayMs: 50 });
+    let key = 0;
+    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1)}`);
+    const load = { port: () => gateway.port, next };
+    await runLoad({ ...load, connections: 16 }, Math.min(1, seconds / 4));
+    tick('measuring the peak');
+    const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
+    const result = await overload(gateway, { ...load, connections: 256 }, alone, { seconds, tick });
+    const shed = result.counts.latencies.get(503)?.toSorted((a, b) => a - b) ?? [];
+    const shedP99 = percentileOf(shed, 0.99);
+    // Requests wait in the queue for at most 250 ms, in addition to the delay of a busy machine.
+    if (seconds >= LEAST_SECONDS && shedP99 > 1000)
+      result.faults.push(`the p99 of the time to a 503 was ${shedP99.toFixed(0)} ms`);
+    if (shed.length === 0) result.faults.push('no request was refused');
+    return {
+      cases: result.counts.sent + alone.sent,
+      faults: result.faults,
+      figures: `${result.figures}; 503 after ${percentileOf(shed, 0.5).toFixed(0)} ms (median), ${shedP99.toFixed(0)} ms (p99)`,
+    };
+  });
+}
+
+/**
+ * Sends three times as many requests as the process can handle, over many connections, all for stored pages. Portico
+ * must keep working at its peak, and the admin side must remain usable.
+ */
+export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<ProofResult> {
+  return withScene(async ({ startGateway }) => {
+    const gateway = await startGateway({ cache: { freshSeconds: 3600 } });
+    let key = 0;
+    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1) % 20}`);
+    const load = { port: () => gateway.port, next };
+    await runLoad({ ...load, connections: 16 }, Math.min(3, seconds / 2));
+    tick('measuring the peak');
+    const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
+    const result = await overload(gateway, { ...load, connections: 512 }, alone, { seconds, tick });
+    return { cases: result.counts.sent + alone.sent, faults: result.faults, figures: result.figures };
+  });
+}
+
+async function overload(
+  gateway: GatewayProcess,
+  load: Parameters<typeof runLoad>[0],
+  alone: LoadCounts,
+  { seconds, tick }: OverloadOptions,
+): Promise<{ readonly counts: LoadCounts; readonly faults: string[]; readonly figures: string }> {
+  const peak = goodOf(alone) / (seconds / 2);
+  tick(`sending ${grouped(peak * TIMES_PEAK)} requests per second; the peak is ${grouped(peak)}`);
+  const running = startLoad({ ...load, perSecond: peak * TIMES_PEAK });
+  const endsAt = performance.now() + seconds * 1000;
+  const adminMs: number[] = [];
+  const faults: string[] = [];
+  while (performance.now() < endsAt) {
+    for (const path of ['/livez', '/metrics']) {
+      const askedAt = performance.now();
+      const { status } = await rawRequest(gateway.adminPort, path);
+      adminMs.push(performance.now() - askedAt);
+      if (status !== 200) faults.push(`${path} returned ${status}`);
+    }
+    await pause(100);
+  }
+  const good = goodOf(running.counts);
+  const counts = await running.stop();
+  faults.push(...faultsOf(alone), ...faultsOf(counts));
+  const after = await runLoad({ ...load, connections: 16 }, seconds / 2);
+  faults.push(...faultsOf(after));
+  const unrecovered = [...after.statuses].filter(([status]) => status !== 200);
+  if (unrecovered.length > 0) faults.push(`after the overload: ${statusText(after)}`);
+  // The peak is measured before and after, because other programs use the machine too.
+  const share = good / seconds / ((peak + goodOf(after) / (seconds / 2)) / 2);
+  const isLong = seconds >= LEAST_SECONDS;
+  if (isLong && share < LEAST_GOODPUT) faults.push(`the goodput was ${(share * 100).toFixed(0)}% of the peak`);
+  const slowest = Math.max(...adminMs);
+  if (isLong && slowest > MAX_ADMIN_MS) faults.push(`the admin side took ${slowest.toFixed(0)} ms`);
+  return {
+    counts,
+    faults,
+    figures: [
+      `peak ${grouped(peak)}/s (${grouped(goodOf(after) / (seconds / 2))}/s afterwards), offered ${grouped(peak * TIMES_PEAK)}/s`,
+      `goodput ${(share * 100).toFixed(0)}% of the peak`,
+      statusText(counts),
+      `admin side at most ${slowest.toFixed(0)} ms (${adminMs.length} requests)`,
+    ].join('; '),
+  };
+}
+
+const goodOf = ({ statuses }: LoadCounts) => statuses.get(200) ?? 0;

@@ -1,0 +1,208 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../../bench/free-port.ts';
+import { rawRequest } from '../../../bench/raw-request.ts';
+import { untilReady } from '../../../bench/until-ready.ts';
+import { rolesText } from './callers.ts';
+import type { UpstreamReport, UpstreamSettings } from './scripted-upstream.ts';
+
+const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
+
+/** The scripted upstream as a process of its own. */
+export interface UpstreamProcess {
+  readonly url: string;
+  /** Changes the settings and returns the counts so far. */
+  set(settings: Partial<UpstreamSettings>): Promise<UpstreamReport>;
+}
+
+/** A gateway as a process of its own. */
+export interface GatewayProcess {
+  readonly port: number;
+  readonly adminPort: number;
+  /** The working folder, which contains the configuration and the gateway's files. */
+  readonly folder: string;
+  readonly pid: () => number;
+  /** Resident memory in bytes. */
+  rssBytes(): number;
+  /** The number of open sockets. */
+  sockets(): number;
+  /** Reads a metric. Returns the sum of its series that match the pattern. */
+  metric(pattern: RegExp): Promise<number>;
+  /** What the process has written to standard error. */
+  errors(): string;
+  signal(name: NodeJS.Signals): void;
+  /** Ends the process with a signal and waits for the end. Returns the exit code. */
+  end(name: NodeJS.Signals): Promise<number | null>;
+  /** Starts the process again after its end, with the same files and ports, and waits until it is ready. */
+  start(): Promise<void>;
+}
+
+/** The processes and the folder of one scenario. Everything ends with the scenario. */
+export interface Scene {
+  readonly upstream: UpstreamProcess;
+  /** Starts a gateway in front of the upstream. The configuration is merged with that of all scenarios, key by key. */
+  startGateway(config?: GatewayConfig): Promise<GatewayProcess>;
+}
+
+/** Parts of a configuration file. Without `upstream`, the gateway starts the reference server. */
+export type GatewayConfig = Readonly<Record<string, Readonly<Record<string, unknown>> | string | boolean>>;
+
+/** Runs a scenario, and ends its processes whatever happens. */
+export async function withScene<Result>(run: (scene: Scene) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
+  const children = new Set<ChildProcess>();
+  const killAll = () => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', killAll);
+  try {
+    const upstream = await startUpstream(children);
+    let gateways = 0;
+    return await run({
+      upstream,
+      startGateway: async (config = {}) => {
+        gateways += 1;
+        return startGateway(mkdtempSync(join(folder, `gateway-${gateways}-`)), upstream.url, config, children);
+      },
+    });
+  } finally {
+    process.removeListener('exit', killAll);
+    await Promise.all([...children].map((child) => endOf(child, 'SIGKILL')));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProcess> {
+  const child = fork(join(import.meta.dirname, 'scripted-upstream.ts'), { execArgv: [] });
+  children.add(child);
+  const report = async () => (await once(child, 'message'))[0] as UpstreamReport;
+  const { port } = await report();
+  let settings: UpstreamSettings = { faultShare: 0, delayMs: 0 };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    set: (changed) => {
+      settings = { ...settings, ...changed };
+      const reported = report();
+      child.send(settings);
+      return reported;
+    },
+  };
+}
+
+async function startGateway(
+  folder: string,
+  upstreamUrl: string,
+  config: GatewayConfig,
+  children: Set<ChildProcess>,
+): Promise<GatewayProcess> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
+  for (const [key, value] of Object.entries(config))
+    merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
+  merged['listen'] = { ...(merged['listen'] as object | undefined), port, adminPort };
+  // Files with secrets must not be readable by others.
+  writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
+  writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
+  const errorFile = join(folder, 'stderr.txt');
+  let child: ChildProcess | undefined;
+  const pid = () => child?.pid ?? 0;
+  const errors = () => readFileSync(errorFile, 'utf8');
+  const gateway: GatewayProcess = {
+    port,
+    adminPort,
+    folder,
+    pid,
+    rssBytes: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid()}/status`, 'utf8'))?.[1] ?? 0) * 1024,
+    sockets: () => socketsOf(pid()),
+    metric: async (pattern) => {
+      const { body } = await rawRequest(adminPort, '/metrics');
+      return sumOfSeries(body.toString(), pattern);
+    },
+    errors,
+    signal: (name) => void child?.kill(name),
+    end: async (name) => {
+      if (child === undefined) return null;
+      children.delete(child);
+      return endOf(child, name);
+    },
+    start: async () => {
+      const stderr = openSync(errorFile, 'a', 0o600);
+      child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', join(folder, 'portico.yaml')], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', stderr],
+        env: environment(),
+      });
+      closeSync(stderr);
+      children.add(child);
+      const ended = once(child, 'exit').then(() => {
+        throw new Error(`the gateway ended before it was ready: ${errors().slice(-2000)}`);
+      });
+      // The result of the race is what counts; a later end of the process is not an error.
+      ended.catch(() => undefined);
+      await Promise.race([untilReady(adminPort), ended]);
+    },
+  };
+  await gateway.start();
+  return gateway;
+}
+
+/** The configuration of all scenarios: all checks enforced, small timeouts, files in the working folder. */
+function baseConfig(upstreamUrl: string): Record<string, unknown> {
+  return {
+    mode: 'strict',
+    checks: { responses: 'enforce' },
+    upstream: { url: upstreamUrl, idleTimeoutMs: 1000, startupProbe: false },
+    authentication: { verifier: 'file' },
+    roles: { file: 'roles.yaml' },
+    // The faults are spread over all responses. A demotion would forward some of them.
+    ladder: { demote: { enabled: false } },
+  };
+}
+
+/** Only the variables that the gateway needs, so that the shell that starts the scenario cannot change its settings. */
+function environment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+  const passed = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
+  return { ...Object.fromEntries(passed), NODE_ENV: 'production' };
+}
+
+async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+  return child.exitCode;
+}
+
+function socketsOf(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((name) => {
+    try {
+      return readlinkSync(join(folder, name)).startsWith('socket:');
+    } catch {
+      // It was closed in the meantime.
+      return false;
+    }
+  }).length;
+}
+
+/** Returns the sum of the values of all matching series in the Prometheus text format. */
+export function sumOfSeries(text: string, pattern: RegExp): number {
+  return text
+    .split('\n')
+    .filter((line) => !line.startsWith('#') && pattern.test(line))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}

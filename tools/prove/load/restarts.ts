@@ -1,0 +1,123 @@
+import { grouped, pause, type ProofResult } from '../proof.ts';
+import { rawRequest } from '../../../bench/raw-request.ts';
+import { CALLERS, pageAsk, writeAsk } from './callers.ts';
+import { startLoad, totalOf } from './load-client.ts';
+import { type GatewayProcess, withScene } from './processes.ts';
+import { faultsOf, statusText } from './soak.ts';
+
+/** Options of the scenarios. */
+export interface RestartOptions {
+  readonly seconds: number;
+  tick(text: string): void;
+}
+
+const CONNECTIONS = 16;
+/** Some clients open a new connection for every few requests, and the others keep theirs. */
+const PER_CONNECTION = 20;
+
+function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
+  let number = 0;
+  return (client) => {
+    number += 1;
+    const name = CALLERS[client % CALLERS.length] ?? '';
+    return number % 20 === 0 ? writeAsk(name) : pageAsk(name, `key${number % 41}`);
+  };
+}
+
+/** Reloads the configuration several times per second under load. No request may be lost. */
+export function reloadUnderLoad({ seconds, tick }: RestartOptions): Promise<ProofResult> {
+  return withScene(async ({ startGateway }) => {
+    const gateway = await startGateway();
+    const running = startLoad({
+      connections: CONNECTIONS,
+      port: () => gateway.port,
+      next: nextAsk(),
+      perConnection: PER_CONNECTION,
+    });
+    const endsAt = performance.now() + seconds * 1000;
+    let signals = 0;
+    while (performance.now() < endsAt) {
+      gateway.signal('SIGHUP');
+      signals += 1;
+      await pause(300);
+      tick(`${signals} reloads, ${grouped(running.counts.sent)} requests`);
+    }
+    const counts = await running.stop();
+    const faults = faultsOf(counts);
+    const applied = await gateway.metric(/^portico_reloads_total\{outcome="(?:applied|unchanged)"/);
+    const refused = await gateway.metric(/^portico_reloads_total\{outcome="(?:refused|failed)"/);
+    if (applied === 0) faults.push('no reload was applied');
+    if (refused > 0) faults.push(`${refused} reloads were refused`);
+    const code = await gateway.end('SIGTERM');
+    if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
+    return {
+      cases: counts.sent,
+      faults,
+      figures: `${applied} reloads applied (${signals} signals); ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
+    };
+  });
+}
+
+/**
+ * Restarts two gateways in turn under load. The clients behave like a load balancer: they open connections only to a
+ * gateway whose `/readyz` returns 200. No request may be lost.
+ */
+export function rollingRestart({ seconds, tick }: RestartOptions): Promise<ProofResult> {
+  return withScene(async ({ startGateway }) => {
+    // The lame-duck period is longer than the interval at which the balancer checks readiness.
+    const config = { listen: { lameDuckSeconds: 1 } };
+    const gateways = [await startGateway(config), await startGateway(config)];
+    const ready = new Set(gateways);
+    let balancing = true;
+    const balancer = (async () => {
+      // oxlint-disable-next-line no-unmodified-loop-condition -- changed below
+      while (balancing) {
+        for (const gateway of gateways)
+          if (await isReady(gateway)) ready.add(gateway);
+          else ready.delete(gateway);
+        await pause(100);
+      }
+    })();
+    let turn = 0;
+    const running = startLoad({
+      connections: CONNECTIONS,
+      port: () => {
+        const open = [...ready];
+        turn += 1;
+        return open[turn % open.length]?.port ?? 0;
+      },
+      next: nextAsk(),
+      perConnection: PER_CONNECTION,
+    });
+    const faults: string[] = [];
+    const endsAt = performance.now() + seconds * 1000;
+    let restarts = 0;
+    while (performance.now() < endsAt || restarts < 2) {
+      const gateway = gateways[restarts % 2];
+      if (gateway === undefined) break;
+      const code = await gateway.end('SIGTERM');
+      if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
+      await gateway.start();
+      restarts += 1;
+      // The balancer finds the gateway before the other one stops.
+      while (!ready.has(gateway)) await pause(20);
+      tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
+    }
+    const counts = await running.stop();
+    balancing = false;
+    await balancer;
+    faults.push(...faultsOf(counts));
+    return {
+      cases: counts.sent,
+      faults,
+      figures: `${restarts} restarts; ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
+    };
+  });
+}
+
+function isReady(gateway: GatewayProcess): Promise<boolean> {
+  return rawRequest(gateway.adminPort, '/readyz').then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}

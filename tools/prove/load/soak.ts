@@ -1,0 +1,168 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { percentileOf } from '../../../bench/latency-summary.ts';
+import { slopeOf } from '../../../bench/slope.ts';
+import { openLedgerFile } from '../../../src/ledger/store/open-ledger-file.ts';
+import { describeCounts, grouped, pause, type ProofContext, type ProofResult } from '../proof.ts';
+import { CALLERS, deniedAsk, LEAK, pageAsk, STRANGER, violatingAsk, writeAsk } from './callers.ts';
+import { type Ask, type LoadCounts, runLoad, startLoad, totalOf } from './load-client.ts';
+import { type GatewayProcess, withScene } from './processes.ts';
+
+const CONNECTIONS = 32;
+/** The share of the upstream's pages that are faulty. */
+const FAULT_SHARE = 0.05;
+const RELOAD_SECONDS = 10;
+/** How much the memory may grow over the second half of the soak, as a share of the memory at the end. */
+const MAX_GROWTH = 0.1;
+/** The memory of a shorter soak still depends mostly on when the garbage was last collected. */
+const LEAST_SECONDS_FOR_SLOPE = 120;
+const MAX_LOOP_P99_MS = 100;
+
+/** The mix of requests. Counts the violations, which the ledger must contain at the end. */
+function createMix(): { next(client: number): Ask; violations(): number } {
+  let number = 0;
+  let violations = 0;
+  return {
+    next: (client) => {
+      number += 1;
+      const name = CALLERS[client % CALLERS.length] ?? '';
+      const key = `key${number % 61}`;
+      const turn = number % 100;
+      if (turn < 4) {
+        violations += 1;
+        return violatingAsk(name);
+      }
+      if (turn < 6) return deniedAsk(turn === 4 ? STRANGER : undefined, key);
+      if (turn < 7) return writeAsk(name);
+      if (turn < 11) return pageAsk(name, key, number % 7);
+      return pageAsk(name, key);
+    },
+    violations: () => violations,
+  };
+}
+
+/**
+ * Runs a gateway at half its peak with faults of the upstream, reloads, and clients that disconnect. Nothing may be
+ * lost, leak or reach the wrong caller.
+ */
+export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> {
+  return withScene(async ({ upstream, startGateway }) => {
+    const gateway = await startGateway({ cache: { freshSeconds: 2 } });
+    const mix = createMix();
+    const faults: string[] = [];
+    const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
+    await upstream.set({ faultShare: FAULT_SHARE });
+    tick('measuring the peak');
+    const peakSeconds = Math.min(5, Math.max(1, soakSeconds / 10));
+    const peakCounts = await runLoad(load, peakSeconds);
+    const peak = totalOf(peakCounts.statuses) / peakSeconds;
+    await pause(1500);
+    const socketsBefore = gateway.sockets();
+
+    const running = startLoad({ ...load, perSecond: peak / 2 });
+    const rss: [number, number][] = [];
+    const loopP99: number[] = [];
+    const canReload = hasReload();
+    const startedAt = performance.now();
+    for (let second = 1; second <= soakSeconds; second += 1) {
+      await pause(Math.max(0, startedAt + second * 1000 - performance.now()));
+      if (canReload && second % RELOAD_SECONDS === 0) gateway.signal('SIGHUP');
+      rss.push([second, gateway.rssBytes()]);
+      loopP99.push((await gateway.metric(/^nodejs_eventloop_lag_p99_seconds /)) * 1000);
+      tick(
+        `${second} of ${soakSeconds} s, ${grouped(running.counts.sent)} requests, RSS ${megabytes(rss.at(-1)?.[1])}`,
+      );
+    }
+    const counts = await running.stop();
+    await upstream.set({ faultShare: 0 });
+    const { faults: upstreamFaults } = await upstream.set({});
+    faults.push(...faultsOf(peakCounts), ...faultsOf(counts));
+
+    const sockets = await untilSockets(gateway, socketsBefore);
+    if (sockets > socketsBefore)
+      faults.push(`${sockets} sockets are open after the load; before, ${socketsBefore} were`);
+    const grown = growthOf(rss);
+    if (soakSeconds >= LEAST_SECONDS_FOR_SLOPE && grown > MAX_GROWTH)
+      faults.push(`the memory grew by ${(grown * 100).toFixed(1)}% in the second half`);
+    const p99 = percentileOf(
+      loopP99.toSorted((a, b) => a - b),
+      0.5,
+    );
+    if (p99 > MAX_LOOP_P99_MS) faults.push(`the p99 of the event-loop delay was ${p99.toFixed(0)} ms`);
+    const reloads = canReload ? await gateway.metric(/^portico_reloads_total\{.*outcome="(?:applied|success|ok)"/) : 0;
+    const dropped = await gateway.metric(/^portico_ledger_dropped_total/);
+    const code = await gateway.end('SIGTERM');
+    if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
+    const stored = await countInLedger(gateway.folder);
+    if (stored !== mix.violations()) faults.push(`the ledger counts ${stored} of ${mix.violations()} violations`);
+    if (dropped > 0) faults.push(`the ledger dropped ${dropped} records`);
+
+    const leaks = (counts.wrong.get(LEAK) ?? 0) + (peakCounts.wrong.get(LEAK) ?? 0);
+    const answered = totalOf(counts.statuses);
+    return {
+      cases: counts.sent + peakCounts.sent,
+      faults,
+      figures: [
+        `${soakSeconds} s at ${grouped(peak / 2)}/s (peak ${grouped(peak)}/s)`,
+        `${grouped(answered)} responses: ${statusText(counts)}`,
+        `${grouped(upstreamFaults)} upstream faults`,
+        `${grouped(counts.aborted)} aborts`,
+        `${reloads} reloads`,
+        `${leaks} leaks`,
+        `RSS ${megabytes(rss.at(-1)?.[1])}, ${(grown * 100).toFixed(1)}% growth in the second half`,
+        `event-loop delay p99 ${p99.toFixed(1)} ms (median over seconds)`,
+        `ledger ${grouped(stored)} of ${grouped(mix.violations())}`,
+      ].join('; '),
+    };
+  });
+}
+
+/** Returns the wrong responses and lost requests of a load. */
+export function faultsOf({ wrong, lost }: LoadCounts): string[] {
+  return [...describeCounts('wrong', wrong), ...describeCounts('lost', lost)];
+}
+
+/** Returns the counts by status as a phrase. */
+export function statusText({ statuses }: LoadCounts): string {
+  return [...statuses]
+    .toSorted(([one], [other]) => one - other)
+    .map(([status, count]) => `${status} × ${grouped(count)}`)
+    .join(', ');
+}
+
+/** Returns a number of bytes in megabytes. */
+export function megabytes(bytes = 0): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** Returns how often a request for questions violated the contract, according to the ledger file. */
+export async function countInLedger(folder: string): Promise<number> {
+  const reader = openLedgerFile(join(folder, '.portico/ledger.db'));
+  try {
+    const { entries } = await reader.snapshot();
+    return entries
+      .filter(({ operation, check }) => operation === 'listQuestions' && check === 'requests')
+      .reduce((sum, { count }) => sum + count, 0);
+  } finally {
+    reader.close();
+  }
+}
+
+/** Waits for connections that are closed because they are idle. Returns the number of open sockets. */
+async function untilSockets(gateway: GatewayProcess, wanted: number): Promise<number> {
+  const giveUpAt = performance.now() + 10_000;
+  while (gateway.sockets() > wanted && performance.now() < giveUpAt) await pause(100);
+  return gateway.sockets();
+}
+
+/** Returns the growth over the second half as a share of the last value, by linear regression. */
+function growthOf(points: readonly (readonly [number, number])[]): number {
+  const half = points.slice(points.length >> 1);
+  return Math.max(0, slopeOf(half) * half.length) / (points.at(-1)?.[1] ?? 1);
+}
+
+/** Returns whether this version of Portico can reload its configuration. */
+export function hasReload(): boolean {
+  const launcher = join(import.meta.dirname, '../../../bin/portico.mjs');
+  return spawnSync(process.execPath, [launcher, 'reload', '--help'], { stdio: 'ignore' }).status === 0;
+}

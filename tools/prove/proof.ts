@@ -1,0 +1,45 @@
+/** The result of one row of `npm run prove`. */
+export interface ProofResult {
+  /** The number of cases: tests, requests, connections or mutations. */
+  readonly cases: number;
+  /** What went wrong. The row is green if there is nothing. */
+  readonly faults: readonly string[];
+  /** Measured values, as a phrase. Empty if nothing was measured. */
+  readonly figures: string;
+}
+
+/** How long the load scenarios run, and where they report their progress. */
+export interface ProofContext {
+  readonly soakSeconds: number;
+  readonly loadSeconds: number;
+  tick(text: string): void;
+}
+
+/** One row: what must hold, and how it is tried. */
+export interface Proof {
+  readonly id: string;
+  /** What must hold. */
+  readonly holds: string;
+  /** How it is tried. */
+  readonly tried: string;
+  /** The test files or programs that the row runs, relative to the root of the repository. */
+  readonly files: readonly string[];
+  readonly run: (context: ProofContext) => Promise<ProofResult>;
+}
+
+/** Adds the faults that a load of requests shows: wrong responses and requests without a response. */
+export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
+  return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
+}
+
+/** Returns a number with separators between thousands. */
+export function grouped(value: number, digits = 0): string {
+  return value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
+}
+
+/** Resolves after a number of milliseconds. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}

@@ -1,0 +1,160 @@
+import { holdIdleConnections } from './load/idle-connections.ts';
+import { killUnderLoad } from './load/kill.ts';
+import { overloadProcess, overloadUpstream } from './load/overload.ts';
+import { reloadUnderLoad, rollingRestart } from './load/restarts.ts';
+import { soak } from './load/soak.ts';
+import type { Proof } from './proof.ts';
+import { runMutations, runTests } from './run-tests.ts';
+
+/** Returns a row that runs test files. */
+function tests(row: Omit<Proof, 'run'>): Proof {
+  return { ...row, run: () => runTests(row.files) };
+}
+
+/** The rows of `npm run prove`, in their order. */
+export const PROOFS: readonly Proof[] = [
+  tests({
+    id: 'upstream-faults',
+    holds:
+      'Whatever the upstream sends, clients get a valid page or the right one of 502, 503 and 504; nothing broken is stored.',
+    tried:
+      'Scripted servers over real sockets: refusals, resets, truncated, mislabeled, oversized and malformed responses.',
+    files: [
+      'test/gateway/upstream-failures.test.ts',
+      'test/gateway/odd-upstream.test.ts',
+      'test/gateway/early-response.test.ts',
+      'test/security/truncated-responses.test.ts',
+      'test/security/unknown-codings.test.ts',
+      'test/security/upstream-heads.test.ts',
+      'test/security/html-for-json.test.ts',
+      'test/security/oversize.test.ts',
+    ],
+  }),
+  tests({
+    id: 'upstream-limits',
+    holds: 'The upstream never gets more requests than configured, and requests that must wait are refused in time.',
+    tried:
+      'Deadlines, the concurrency limit and its queue, the circuit, limits on streams, and the retry of a dead connection.',
+    files: [
+      'test/upstream/create-upstream.test.ts',
+      'test/upstream/upstream-gate.test.ts',
+      'test/upstream/connections.test.ts',
+    ],
+  }),
+  tests({
+    id: 'hostile-json',
+    holds: 'No body holds the event loop: depth, size and number of values are bounded before a body is parsed.',
+    tried: 'Deeply nested, huge and repetitive bodies from clients and from the upstream.',
+    files: ['test/security/hostile-json.test.ts', 'test/lib/bounded-json.test.ts'],
+  }),
+  tests({
+    id: 'raw-requests',
+    holds: 'A malformed or ambiguous request is refused, and the upstream never sees a second request in it.',
+    tried: 'Raw sockets: every form of framing, smuggling, malformed heads, early ends and slow clients.',
+    files: [
+      'test/security/raw-messages.test.ts',
+      'test/security/framing.test.ts',
+      'test/security/connection-names-framing.test.ts',
+      'test/security/smuggling.test.ts',
+      'test/security/slow-clients.test.ts',
+      'test/http/malformed.test.ts',
+    ],
+  }),
+  tests({
+    id: 'paths-and-values',
+    holds: 'No path, parameter or echoed value gets past the contract, into a header or into a page.',
+    tried: 'Traversal, encodings, header and markup injection, and names that the program uses itself.',
+    files: [
+      'test/security/traversal.test.ts',
+      'test/security/injection.test.ts',
+      'test/security/fields-and-names-in-every-mode.test.ts',
+    ],
+  }),
+  tests({
+    id: 'audience',
+    holds: 'Nobody gets a page that was stored for somebody else, and nobody can plant a page for others.',
+    tried: 'Every operation for several callers; unkeyed headers, forwarding headers and unverified credentials.',
+    files: [
+      'test/gateway/audience.test.ts',
+      'test/security/poisoning.test.ts',
+      'test/security/unverified-callers.test.ts',
+      'test/cache/audience.test.ts',
+    ],
+  }),
+  tests({
+    id: 'guessing',
+    holds: 'Passwords cannot be guessed faster than the limits allow, and responses do not reveal which names exist.',
+    tried: 'Many attempts by name and by address, unknown names, and exhausted verifiers.',
+    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/identity/limits.test.ts'],
+  }),
+  tests({
+    id: 'secrets',
+    holds: 'No credential and no personal data reaches a log, a metric, the ledger, a report or an error.',
+    tried: 'Secrets planted in every part of requests and responses, and searched for in every output.',
+    files: ['test/security/planted-secrets.test.ts', 'test/security/secrets.test.ts'],
+  }),
+  tests({
+    id: 'drain',
+    holds: 'A gateway that stops loses no request.',
+    tried: 'SIGTERM while clients use persistent connections for reads, writes and passthrough.',
+    files: ['test/gateway/drain.test.ts'],
+  }),
+  {
+    id: 'rolling-restart',
+    holds: 'A rolling restart loses no request.',
+    tried: 'Two processes restart in turn under load; clients connect to those that are ready.',
+    files: ['tools/prove/load/restarts.ts'],
+    run: ({ loadSeconds, tick }) => rollingRestart({ seconds: loadSeconds * 2, tick }),
+  },
+  {
+    id: 'overloaded-upstream',
+    holds: 'At three times the upstream’s capacity, Portico uses that capacity and refuses the rest at once.',
+    tried: 'Requests for different pages at three times the measured peak; the admin side is used meanwhile.',
+    files: ['tools/prove/load/overload.ts'],
+    run: ({ loadSeconds, tick }) => overloadUpstream({ seconds: loadSeconds, tick }),
+  },
+  {
+    id: 'overloaded-process',
+    holds: 'At three times its own capacity, Portico keeps working at its peak, and the admin side stays usable.',
+    tried: 'Requests for stored pages at three times the measured peak over 512 connections.',
+    files: ['tools/prove/load/overload.ts'],
+    run: ({ loadSeconds, tick }) => overloadProcess({ seconds: loadSeconds, tick }),
+  },
+  {
+    id: 'idle-connections',
+    holds: 'Idle connections cost a known amount of memory, disturb nobody and are closed in time.',
+    tried: '10,000 connections that have each sent one request.',
+    files: ['tools/prove/load/idle-connections.ts'],
+    run: ({ tick }) => holdIdleConnections({ connections: 10_000, keepAliveSeconds: 30, tick }),
+  },
+  {
+    id: 'killed',
+    holds: 'After a crash, every file is intact, and the ledger has lost at most one second.',
+    tried: 'SIGKILL under load at different times, each followed by a restart with the same files.',
+    files: ['tools/prove/load/kill.ts'],
+    run: ({ loadSeconds, tick }) => killUnderLoad({ kills: 5, seconds: loadSeconds / 3, lossMs: 1000, tick }),
+  },
+  {
+    id: 'soak',
+    holds: 'Under a long load with faults, nothing leaks, is lost or reaches the wrong caller.',
+    tried:
+      'Half the measured peak with upstream faults, writes, violations, denied callers, aborts and reloads every 10 s.',
+    files: ['tools/prove/load/soak.ts'],
+    run: soak,
+  },
+  {
+    id: 'guards',
+    holds: 'The tests notice when a guard is missing.',
+    tried: 'Each guard is removed from a copy of the sources; a test must then fail.',
+    files: ['tools/mutations/table.ts'],
+    run: runMutations,
+  },
+];
+// The reload row joins them once the program can reload.
+export const RELOAD_PROOF: Proof = {
+  id: 'reload',
+  holds: 'A reload of the configuration loses no request.',
+  tried: 'SIGHUP three times per second under load with new and persistent connections.',
+  files: ['tools/prove/load/restarts.ts'],
+  run: ({ loadSeconds, tick }) => reloadUnderLoad({ seconds: loadSeconds, tick }),
+};

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { ProofContext, ProofResult } from './proof.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** The maximum number of failed tests that are named. */
+const MAX_NAMED = 10;
+
+/** The part of vitest's JSON report that is read. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** Runs test files and counts their tests. */
+export async function runTests(files: readonly string[]): Promise<ProofResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-prove-tests-'));
+  const output = join(folder, 'report.json');
+  try {
+    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...files, '--reporter=json'];
+    const child = spawn(process.execPath, [...args, `--outputFile=${output}`], {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let errors = '';
+    child.stderr.on('data', (part) => (errors = `${errors}${String(part)}`.slice(-2000)));
+    await once(child, 'close');
+    const report = readReport(output);
+    if (report === undefined) return { cases: 0, faults: [`the tests did not end: ${errors.trim()}`], figures: '' };
+    return { cases: report.numPassedTests, faults: faultsIn(report, files), figures: `${files.length} test files` };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readReport(file: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultsIn({ testResults, numPassedTests }: Report, files: readonly string[]): string[] {
+  const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const tests = assertionResults.filter((one) => one.status === 'failed').map((one) => one.fullName);
+    return tests.length === 0 && status === 'failed'
+      ? [`${name.slice(ROOT.length + 1)}: ${message.split('\n')[0]}`]
+      : tests;
+  });
+  const unseen = files.filter((file) => !testResults.some(({ name }) => name.endsWith(file)));
+  const more = failed.length > MAX_NAMED ? [`and ${failed.length - MAX_NAMED} other tests`] : [];
+  const none = numPassedTests === 0 ? ['no test passed'] : [];
+  return [...failed.slice(0, MAX_NAMED), ...more, ...unseen.map((file) => `${file} was not run`), ...none];
+}
+
+/** Runs the mutations of the guards of trust. Each must make a test fail. */
+export async function runMutations({ tick }: ProofContext): Promise<ProofResult> {
+  const child = spawn(process.execPath, [join(ROOT, 'tools/mutations/main.ts'), '--trust'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const faults: string[] = [];
+  let cases = 0;
+  let errors = '';
+  child.stderr.on('data', (part) => (errors = `${errors}${String(part)}`.slice(-2000)));
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, state, mutation] = /^(killed|SURVIVED|NOT TRIED) +(.*)$/.exec(line) ?? [];
+    if (state === undefined || mutation === undefined) continue;
+    cases += 1;
+    tick(`${cases}: ${state}, ${mutation}`);
+    if (state !== 'killed') faults.push(`${state}: ${mutation}`);
+  }
+  const [code] = await closed;
+  if (code !== 0 && faults.length === 0) faults.push(`the mutations could not be tried: ${errors.trim()}`);
+  return { cases, faults, figures: `${cases - faults.length} of ${cases} guards: a test fails without the guard` };
+}
