@@ -367,8 +367,10 @@ describe('a streamed reply', () => {
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const { body, source } = openBody();
     const part = Buffer.alloc(65_536);
+    // Without a limit, this test would fill the memory instead of failing.
+    let left = 1000;
     const fill = () => {
-      while (!source.isPaused && source.aborted === undefined) body.push(part);
+      for (; !source.isPaused && source.aborted === undefined && left > 0; left -= 1) body.push(part);
     };
     source.onResume = () => setImmediate(fill);
     const { socket, trace } = await serveBody(body, { ...OPTIONS, clientTimeoutMs: 60 });

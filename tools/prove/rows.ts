@@ -52,7 +52,7 @@ export const PROOFS: readonly Proof[] = [
     holds: 'A malformed or ambiguous request is refused, and the upstream never sees a second request in it.',
     tried: 'Raw sockets: every form of framing, smuggling, malformed heads, early ends and slow clients.',
     files: [
-      'test/security/raw-messages.test.ts',
+      'test/trust/raw-requests.test.ts',
       'test/security/framing.test.ts',
       'test/security/connection-names-framing.test.ts',
       'test/security/smuggling.test.ts',
