@@ -138,8 +138,7 @@ function baselineFault(copy: string, tests: readonly string[]): string | undefin
 const words = process.argv.slice(2).filter((word) => word !== '--trust');
 const onlyTrust = process.argv.includes('--trust');
 const chosen = MUTATIONS.filter(
-  ({ file, why, trust }) =>
-    (trust === true || !onlyTrust) && words.every((word) => `${file} ${why}`.includes(word)),
+  ({ file, why, trust }) => (trust === true || !onlyTrust) && words.every((word) => `${file} ${why}`.includes(word)),
 );
 // Without a test file, vitest would run the whole suite.
 if (chosen.length === 0) {

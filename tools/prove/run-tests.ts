@@ -36,7 +36,11 @@ export async function runTests(files: readonly string[]): Promise<ProofResult> {
     await once(child, 'close');
     const report = readReport(output);
     if (report === undefined) return { cases: 0, faults: [`the tests did not end: ${errors.trim()}`], figures: '' };
-    return { cases: report.numPassedTests, faults: faultsIn(report, files), figures: files.length === 1 ? '1 test file' : `${files.length} test files` };
+    return {
+      cases: report.numPassedTests,
+      faults: faultsIn(report, files),
+      figures: files.length === 1 ? '1 test file' : `${files.length} test files`,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
