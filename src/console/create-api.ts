@@ -34,8 +34,8 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
-    const result = await sources.reload();
-    res.status(result.outcome === 'applied' ? 200 : 422).json(result);
+    // A refusal is a result that the page shows with its reasons.
+    res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
   router.get('/explain', ({ query }, res) => {

@@ -118,7 +118,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       },
       call: (target, call) => callAt(gateway.publicUrl, target, call),
       admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
-      close: () => (closed ??= gateway.close()),
+      close: () => (closed ??= gateway.close().finally(cleanUp)),
     };
     cleanUpAfterFile(test.close);
     return test;

@@ -1,5 +1,7 @@
+import { post } from '../lib/api.js';
+import { Confirm } from '../lib/confirm.js';
 import { plural } from '../lib/format.js';
-import { html } from '../lib/html.js';
+import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { changeQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
@@ -9,9 +11,58 @@ const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' }
 
 const choose = (change) => changeQuery(['configuration'], change);
 
-/** The page that shows all keys in the effective configuration, with the origin of each value. */
-export function ConfigurationPage({ query, shownError }) {
-  const { data, error } = usePoll('configuration');
+/** The result of the last reload: what has changed, or all reasons of a refusal. */
+function ReloadResult({ result }) {
+  if (result === undefined) return null;
+  if (result.outcome === 'applied')
+    return html`<div class="note good">
+      <p>The configuration was reloaded${result.changed.length === 0 ? '; nothing has changed.' : '. Changed:'}</p>
+      ${
+        result.changed.length > 0 &&
+        html`<ul>
+          ${result.changed.map((name) => html`<li key=${name}><code>${name}</code></li>`)}
+        </ul>`
+      }
+    </div>`;
+  return html`<div class="note bad" role="alert">
+    <p>
+      The reload was refused, and the previous configuration stays in use: ${plural(result.faults.length, 'error')}.
+    </p>
+    <ul>
+      ${result.faults.map(
+        ({ source, pointer, message, suggestion }) =>
+          html`<li key=${`${source} ${pointer} ${message}`}>
+            <code>${pointer === '' ? source : `${source} ${pointer}`}</code>
+            ${message}${suggestion && ` (${suggestion})`}
+          </li>`,
+      )}
+    </ul>
+  </div>`;
+}
+
+/**
+ * The page that shows all keys in the effective configuration, with the origin of each value, and the button to reload
+ * it.
+ */
+export function ConfigurationPage({ query, status, shownError, announce }) {
+  const { data, error, refresh } = usePoll('configuration');
+  const [reloading, setReloading] = useState(/** @type {'asking' | 'running' | undefined} */ (undefined));
+  const [result, setResult] = useState(/** @type {any} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
+  const reason = status.readOnlyReason;
+  const reload = async () => {
+    setReloading('running');
+    try {
+      const done = await post('configuration/reload', {});
+      setResult(done);
+      setProblem(undefined);
+      announce(done.outcome === 'applied' ? 'The configuration was reloaded.' : 'The reload was refused.');
+    } catch (failure) {
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
+    }
+    setReloading(undefined);
+    refresh();
+  };
   if (data === undefined)
     return html`<h1>Configuration</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
@@ -21,11 +72,28 @@ export function ConfigurationPage({ query, shownError }) {
     (row) => (origin === '' || row.origin === origin) && `${row.key} ${row.value}`.toLowerCase().includes(search),
   );
   return html`
-    <h1>Configuration</h1>
-    <${Trouble} error=${error} shownError=${shownError} />
-    <p class="muted">
-      The effective configuration since startup. It was read from <code>${data.file}</code>; secrets are masked.
+    <div class="heading">
+      <h1>Configuration</h1>
+      <div class="row">
+        <button
+          type="button"
+          disabled=${reason !== undefined}
+          aria-describedby="why"
+          onClick=${() => setReloading('asking')}
+        >
+          Reload
+        </button>
+      </div>
+    </div>
+    <p id="why" class="muted">
+      ${
+        reason ??
+        'A reload reads the configuration, the contract, the roles file and the baseline again and uses them for new requests.'
+      }
     </p>
+    <${Trouble} error=${problem ?? error} shownError=${shownError} />
+    <${ReloadResult} result=${result} />
+    <p class="muted">The effective configuration. It was read from <code>${data.file}</code>; secrets are masked.</p>
     <form class="filters card" role="search" aria-label="Configuration" onSubmit=${(event) => event.preventDefault()}>
       <label>
         <span>Origin</span>
@@ -69,5 +137,16 @@ export function ConfigurationPage({ query, shownError }) {
         },
       ]}
     />
+    ${
+      reloading !== undefined &&
+      html`<${Confirm}
+        title="Reload the configuration?"
+        text="If there is an error in it, nothing changes and the errors are shown here. Requests in progress finish with the current configuration."
+        action="Reload"
+        busy=${reloading === 'running'}
+        onConfirm=${reload}
+        onClose=${() => setReloading(undefined)}
+      />`
+    }
   `;
 }
