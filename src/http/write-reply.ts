@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
 import type { PageCache } from '../cache/page-cache.ts';
-import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import { contentType, headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
 import { severityOf, type Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
@@ -83,7 +83,7 @@ export function writeReply(
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
   if (storedAs !== undefined) return false;
-  const type = headerValue(headers, 'content-type');
+  const type = contentType(headers);
   if (type !== undefined && JSON_TYPE.test(type)) return false;
   const hasBody = status !== 204 && status !== 304;
   return hasBody && headerValue(headers, 'x-content-type-options') === undefined;

@@ -10,3 +10,29 @@ export function headerValue(headers: HeaderPairs, name: string): string | undefi
   }
   return undefined;
 }
+
+/** Stands for the media type of a message with several `Content-Type` headers that contradict each other. */
+export const SEVERAL_TYPES = 'several';
+
+/**
+ * Returns the value of `Content-Type`, or undefined if there is none. The header may occur only once (RFC 9110 §8.3),
+ * and recipients disagree about which of several values applies, so `SEVERAL_TYPES` is returned if the media types
+ * differ.
+ */
+export function contentType(headers: HeaderPairs): string | undefined {
+  let first: string | undefined;
+  for (let at = 0; at < headers.length; at += 1) {
+    const pair = headers[at];
+    if (pair?.[0].length !== CONTENT_TYPE.length || pair[0].toLowerCase() !== CONTENT_TYPE) continue;
+    if (first === undefined) first = pair[1];
+    else if (mediaTypeOf(first) !== mediaTypeOf(pair[1])) return SEVERAL_TYPES;
+  }
+  return first;
+}
+
+const CONTENT_TYPE = 'content-type';
+
+/** Returns the media type in a `Content-Type` value, in lower case and without parameters. */
+export function mediaTypeOf(value: string): string {
+  return (value.split(';', 1)[0] ?? '').trim().toLowerCase();
+}

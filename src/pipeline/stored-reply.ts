@@ -4,7 +4,7 @@ import { freshnessFor, mayStore, upstreamAge } from '../cache/may-store.ts';
 import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
 import { cacheKey, type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/stored-page.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
+import { contentType, type HeaderPairs, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
 import type { Exchange, TargetKeys } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
@@ -69,10 +69,11 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
   const { facts, headers, body } = reply;
   if (options === undefined || facts === undefined || !Buffer.isBuffer(body)) return false;
   const receivedAt = place.clock();
+  const type = contentType(headers);
   const decision = mayStore({
     status: reply.status,
     headers,
-    mediaType: headerValue(headers, 'content-type')?.split(';')[0]?.trim().toLowerCase(),
+    mediaType: type === undefined ? undefined : mediaTypeOf(type),
     isEnvelope: facts.body.isOuterForm,
     hasTopLevelError: facts.body.hasTopLevelError,
     validity: facts.validity,

@@ -21,18 +21,23 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   let open = 0;
 
   const connectSocket = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
-  const connect: buildConnector.connector = (target, callback) =>
-    connectSocket(target, (...result) => {
+  const connecting = new Set<Socket>();
+  /** Opens a connection and returns its socket at once. The callback receives the socket when it is connected. */
+  const connect = (target: buildConnector.Options, callback: buildConnector.Callback): Socket => {
+    const opening = connectSocket(target, (...result) => {
+      connecting.delete(opening);
       const [, socket] = result;
       if (socket) {
         open += 1;
         socket.once('close', () => (open -= 1));
       }
       callback(...result);
-    });
+    }) as unknown as Socket;
+    connecting.add(opening);
+    return opening;
+  };
 
   const clientOptions: Client.Options = {
-    connect,
     allowH2: false,
     pipelining: 1,
     headersTimeout: options.headersTimeoutMs,
@@ -46,12 +51,16 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
+    /** The socket that is being connected. */
+    #opening: Socket | undefined;
+    readonly #stopConnecting = () => this.#opening?.destroy(new Error('the request was given up'));
 
     constructor({ uploads }: { readonly uploads: boolean }) {
       super(origin, {
         ...clientOptions,
-        connect: (target, callback) =>
-          connect(target, (...result) => {
+        connect: (target, callback) => {
+          this.#opening = connect(target, (...result) => {
+            this.#opening = undefined;
             const [, socket] = result;
             if (socket) {
               // This listener must run before undici's own, which may end the response while it handles the error.
@@ -60,17 +69,22 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
               };
               socket.once('error', broken);
               if (uploads) readAfterWriteError(socket, broken);
-              this.#awaitHead = skipInterimResponses(socket);
+              this.#awaitHead = skipInterimResponses(socket, () => {
+                if (this.#current) this.#current.interim = true;
+              });
             }
             callback(...result);
-          }),
+          });
+        },
       });
     }
 
     override dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
       this.#current = request;
       request.broken = false;
+      request.interim = false;
       request.reused = this.stats.connected;
+      if (!request.reused) request.stopConnecting = this.#stopConnecting;
       this.#awaitHead?.();
       return super.dispatch(request, handler);
     }
@@ -91,6 +105,8 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       await Promise.all([persistent, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
     },
     async destroy() {
+      // undici does not close a socket that is still being connected, which would keep the process alive.
+      for (const socket of connecting) socket.destroy(new Error('the upstream was closed'));
       await Promise.all([persistent, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
   };
@@ -138,9 +154,9 @@ const STATUS_END = STATUS_AT + 3;
  * them.
  *
  * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
- * until the final response to that request.
+ * until the final response to that request. `onInterim` is called when a request's first interim response begins.
  */
-export function skipInterimResponses(socket: Socket): () => void {
+export function skipInterimResponses(socket: Socket, onInterim?: () => void): () => void {
   const push = socket.push.bind(socket);
   let awaitsHead = true;
   let incomplete: Buffer | undefined;
@@ -165,6 +181,7 @@ export function skipInterimResponses(socket: Socket): () => void {
     let rest = received;
     while (rest.length > 0) {
       if (!isInterim(rest)) return forward(rest);
+      if (count === 0) onInterim?.();
       if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101') return refuse('unrequested switch of protocols');
       const end = rest.indexOf(HEAD_END);
       const length = end < 0 ? rest.length : end + HEAD_END.length;

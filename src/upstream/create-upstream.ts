@@ -130,7 +130,8 @@ export function createUpstream(
       try {
         return { sent: await once(connections.persistent, wire, progress), attempts: 1 };
       } catch (error) {
-        if (progress.responseStarted || !isConnectionLost(error) || wire.reused !== true) throw error;
+        const hasResponded = progress.responseStarted || wire.interim === true;
+        if (hasResponded || !isConnectionLost(error) || wire.reused !== true) throw error;
         if (budget?.take(safeRequests) === false) {
           retries.refused += 1;
           throw error;

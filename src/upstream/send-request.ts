@@ -52,8 +52,8 @@ export function sendRequest(
     };
     const giveUp = (reason: UpstreamFailure) => {
       if (body !== undefined) return body.destroy(reason);
-      // Until the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
-      controller?.abort(reason);
+      if (controller === undefined) request.stopConnecting?.();
+      else controller.abort(reason);
       return fail(reason);
     };
 

@@ -9,6 +9,13 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** True if the connection has already carried another request. The connection sets this property. */
   reused?: boolean;
+  /** Set by the connection when an interim response to this request arrives. */
+  interim?: boolean;
+  /**
+   * Closes the connection that is being opened for this request, if any. In `observe` mode, an attempt to connect has
+   * no time limit, so its socket would otherwise outlive the request.
+   */
+  stopConnecting?: () => void;
   /**
    * Set by the connection if its socket failed while it was carrying this request. undici treats a reset as the normal
    * end of a body without a length, so this property must be checked when such a body ends.
@@ -150,8 +157,8 @@ export function sendBuffered(
     };
     const giveUp = (reason: UpstreamFailure) => {
       fail(reason);
-      // Until the connection is established, there is nothing to abort, so `onRequestStart` checks the reason later.
-      controller?.abort(reason);
+      if (controller === undefined) request.stopConnecting?.();
+      else controller.abort(reason);
     };
     stop.listen(giveUp);
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
@@ -50,6 +51,29 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
+  // A browser may choose the other type than Portico. Only the values differ, so the first one must not decide alone.
+  it.each([
+    ['text/html second', ['application/json', 'text/html']],
+    ['text/html first', ['text/html', 'application/json']],
+    ['parameters', ['application/json;charset=utf-8', 'text/html;charset=utf-8']],
+  ])('two different types are reported and never stored, with nosniff: %s', async (_name, types) => {
+    const json = JSON.stringify(exampleOf('listQuestions'));
+    const target = `${LIST}?pageSize=7`;
+    for (const body of [json, `${json} `]) {
+      const answer = await call(mode, target, { headers: { 'Content-Type': types }, body });
+      expect([answer.status, answer.text, answer.headers['x-content-type-options']]).toEqual([200, body, 'nosniff']);
+      expect(answer.headers['contract-status']).toMatch(/^violations/);
+    }
+  });
+
+  it('the same type twice counts once', async () => {
+    const types = ['application/json', 'Application/JSON; charset=utf-8'];
+    const json = JSON.stringify(exampleOf('listQuestions'));
+    const answer = await call(mode, LIST, { headers: { 'Content-Type': types }, body: json });
+    expect(answer.headers).not.toHaveProperty('x-content-type-options');
+    expect(answer.headers['contract-status']).not.toMatch(/^violations/);
+  });
+
   it.each(['application/json', 'application/json;charset=UTF-8', 'application/problem+json'])(
     '%s is left unchanged',
     async (type) => {
@@ -78,6 +102,15 @@ describe('in observe mode', () => {
 });
 
 describe('with enforced responses', () => {
+  it('two different types become a 502', async () => {
+    const types = ['application/json', 'text/html'];
+    const answer = await call('enforce', LIST, {
+      headers: { 'Content-Type': types },
+      body: JSON.stringify(exampleOf('listQuestions')),
+    });
+    expect([answer.status, answer.json?.code]).toEqual([502, 'upstream_invalid_response']);
+  });
+
   it("an HTML page with 200 becomes a 502 with Portico's own text", async () => {
     const answer = await call('enforce', LIST, { headers: html, body: PAGE });
     expect([answer.status, answer.json?.code]).toEqual([502, 'upstream_invalid_response']);

@@ -8,6 +8,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
+import type { Upstream } from '../../src/upstream/create-upstream.ts';
 import { decodeForInspection } from '../../src/upstream/response-body.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 import { selfSigned } from './support/self-signed.ts';
@@ -407,6 +408,37 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  // An upstream that has responded is alive, and would only repeat its storm of interim responses.
+  it('is not replaced after an interim response', async () => {
+    const storm = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100);
+    const server = await startRawServer((request) =>
+      request.turn === 2 ? void request.socket.write(storm) : ok(request),
+    );
+    const upstream = upstreamAt(server.origin);
+    await upstream.exchange(get);
+    await setImmediate();
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  // The server accepts connections, but never takes part in the TLS handshake.
+  it.each([
+    ['its request is given up', async (_upstream: Upstream, request: AbortController) => request.abort()],
+    ['the upstream closes', (upstream: Upstream) => upstream.close(0)],
+  ])('that is still being opened is closed when %s', async (_when, end) => {
+    for (const request of [get, post, { ...get, mode: 'streamed' as const }]) {
+      const server = await startRawServer(() => undefined);
+      const upstream = upstreamAt(server.origin.replace('http:', 'https:'), { connectTimeoutMs: 600_000 });
+      const controller = new AbortController();
+      const ended = upstream.exchange({ ...request, signal: controller.signal }).catch(() => undefined);
+      await expect.poll(() => server.sockets.size).toBe(1);
+      await end(upstream, controller);
+      await expect.poll(() => server.sockets.size).toBe(0);
+      controller.abort();
+      await ended;
+    }
+  });
+
   it('is not replaced if it was new', async () => {
     const server = await startRawServer((request) => request.socket.resetAndDestroy());
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
@@ -558,7 +590,6 @@ describe('an exchange fails', () => {
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
-    await expect.poll(() => server.accepted()).toBe(2);
     await expect.poll(() => server.sockets.size).toBe(0);
     expect(server.requests).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { mediaTypeOf, SEVERAL_TYPES } from '../../model/header-pairs.ts';
 import type { ScannedDifferences } from '../../model/scanned-differences.ts';
 import type { Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
@@ -86,7 +87,7 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
 }
 
 function checkMedia(mediaType: string | undefined): readonly Violation[] {
-  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
+  const essence = mediaType === undefined ? undefined : mediaTypeOf(mediaType);
   if (essence === 'application/json') return [];
   const html = essence === 'text/html';
   const message = html ? 'the response must be JSON, not an HTML page' : 'the content type must be application/json';
@@ -103,6 +104,7 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
  */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
+  if (essence === SEVERAL_TYPES) return 'several content types';
   return COMMON_TYPES.has(essence) ? essence : 'another content type';
 }
 

@@ -11,7 +11,7 @@ import {
   parseBounded,
 } from '../../lib/bounded-json.ts';
 import type { CheckLevel } from '../../model/checks.ts';
-import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
+import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
@@ -103,7 +103,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
 }
 
 function toDecodedResponse({ status, headers }: Reply, bytes: Buffer): DecodedResponse {
-  return { status, mediaType: headerValue(headers, 'content-type'), bytes };
+  return { status, mediaType: contentType(headers), bytes };
 }
 
 function factsOf(
