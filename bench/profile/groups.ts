@@ -39,6 +39,7 @@ export function groupOf({ functionName, url }: CallFrame): string {
   if (url === '' && COMPILED_VALIDATOR.test(functionName)) return 'Portico: compiled validators';
   if (functionName.startsWith('RegExp: ')) return 'V8: regular expressions';
   if (url === '') return SYSTEM_CALL.test(functionName) ? 'system calls on sockets and files' : 'V8 and Node built-ins';
+  if (url.startsWith('wasm:')) return 'WebAssembly: the scanner, and the HTTP parser of undici';
   if (url.startsWith('node:')) return NODE.find(([pattern]) => pattern.test(url))?.[1] ?? 'Node: other';
   const file = insideOf(url);
   const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(file) ?? [];

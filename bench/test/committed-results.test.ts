@@ -28,26 +28,31 @@ test('every file of a run names its commit', () => {
   for (const { name, text } of files) assert.equal(commitIn(text), machine.commit, name);
 });
 
-// The files that earlier versions of the benchmark wrote in separate runs, and the files that a complete run adds.
-const EARLIER = ['results.json', 'RESULTS.md', 'micro.json', 'MICRO.md'];
-const ALL = ['MICRO.md', 'micro.json', 'profile-hit.md', 'profile-hit.svg'];
-
-const committed = JSON.parse(readFileSync(join(BENCH, 'results.json'), 'utf8')) as { files?: readonly string[] };
+// The files that a complete run writes.
+const FILES = [
+  'results.json',
+  'RESULTS.md',
+  'results.svg',
+  'MICRO.md',
+  'micro.json',
+  'profile-hit.md',
+  'profile-hit.svg',
+];
 
 const committedCommit = (name: string) => {
   assert.ok(existsSync(join(BENCH, name)), `${name} is missing`);
   return commitIn(readFileSync(join(BENCH, name), 'utf8'));
 };
 
-test('the committed results come from one commit, or the documentation names the commit of each file', () => {
-  const names = committed.files === undefined ? EARLIER : ['results.json', 'RESULTS.md', 'results.svg', ...ALL];
-  const commits = names.map(committedCommit);
+test('the committed results come from one complete run, and the documentation names its commit', () => {
+  const commits = FILES.map(committedCommit);
   for (const commit of commits)
     assert.match(commit ?? 'none', /^[0-9a-f]+$/, 'the results were measured with local changes');
-  if (new Set(commits).size === 1) return;
-  // These results date from before a run wrote all files together. The next complete run replaces them.
-  const byFile = Object.fromEntries(names.map((name, at) => [name, commits[at]]));
-  assert.equal(committed.files, undefined, JSON.stringify(byFile));
+  const [commit = 'none'] = commits;
+  assert.deepEqual(
+    commits,
+    FILES.map(() => commit),
+  );
   const text = readFileSync(join(BENCH, '..', 'docs', 'performance.md'), 'utf8');
-  for (const commit of commits) assert.ok(text.includes(commit ?? 'none'), `performance.md does not name ${commit}`);
+  assert.ok(text.includes(commit), `performance.md does not name ${commit}`);
 });
