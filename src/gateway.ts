@@ -13,6 +13,7 @@ import {
 } from './assembly/assemble-services.ts';
 import { type Calibration, calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
+import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { createReload, type Reload, type ReloadedSettings } from './assembly/reload.ts';
@@ -106,8 +107,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const start = loadStart(settings, sources);
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, learning, ledger, upstreams } = current.services;
+  const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
+  overrides.onChange((operation) => current.gateway.recompile(operation));
+  metrics.watch({
+    operationChecks: (id) => current.gateway.plans.get(id)?.checks,
+    overrides: () => overrides.active(),
+  });
   const drain = { started: false };
   const reload = createReload({
     read: given.readSettings,
@@ -173,6 +179,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     close: async () => {
       edges.close();
       await ladderFile.written();
+      await overrides.written();
       learning?.close();
       await ledger.close();
       await upstreams.close(0);
@@ -186,7 +193,9 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
 function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAssembly {
   const { settings, start, services } = assembled;
   applySettings(assembled, parts.clock());
-  return { ...assembled, gateway: compileGateway(settings, start, services, parts) };
+  const gateway = compileGateway(settings, start, services, parts);
+  services.overrides.configure(overrideRules(settings, gateway));
+  return { ...assembled, gateway };
 }
 
 /** An assembled gateway whose stores are open and whose verifier has been tested. */
@@ -212,6 +221,11 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     stop();
     return failed(error);
   });
+  const stopOverrides = await openOverrides(settings, assembly.services).catch((error: unknown) => {
+    stop();
+    stopLadder();
+    return failed(error);
+  });
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
   const cancelProbe = assembly.probe();
@@ -223,6 +237,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       assembly.calibration.stop();
       stopLadder();
+      stopOverrides();
       cancelProbe();
     },
   };

@@ -105,11 +105,20 @@ describe('the diagram of a request', () => {
   const section = sectionOf(readme, 'The path of a request');
 
   it("shows every stage, in the program's order", async () => {
-    const file = join(tempFolder(), 'portico.yaml');
-    // `rewrite-addresses` is the only stage that requires a setting.
-    writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles: { file: join(ROOT, 'config', 'roles.yaml') } }));
+    const folder = tempFolder();
+    const file = join(folder, 'portico.yaml');
+    const overrides = { file: join(folder, 'overrides.json') };
+    // `rewrite-addresses` is the only stage that requires a setting, and `refuse-disabled` requires an override.
+    const roles = { file: join(ROOT, 'config', 'roles.yaml') };
+    writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles, overrides }));
+    const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    const disabled = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', setAt, until };
+    writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [disabled] }));
     const { stdout } = await portico('plan', '--config', file);
-    const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => (match[1] ?? '').split(' → '));
+    const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
+      // The plan is followed by the override.
+      return (match[1] ?? '').replace(/ {3}\[.*$/, '').split(' → ');
+    });
     const shown = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1] ?? '');
     expect(shown.toSorted()).toEqual([...new Set(plans.flat())].toSorted());
     for (const plan of plans) expect(plan).toEqual(shown.filter((stage) => plan.includes(stage)));

@@ -87,6 +87,7 @@ const CONFIG = {
   listen: { port: 0, adminPort: 0 },
   ledger: { file: ':memory:' },
   ladder: { file: ':memory:' },
+  overrides: { file: ':memory:' },
   learn: { file: ':memory:' },
 };
 

@@ -119,6 +119,7 @@ const config = {
   checks: { undocumented: 'report' },
   ledger: { file: ':memory:' },
   ladder: { file: ':memory:' },
+  overrides: { file: ':memory:' },
   operations: { listArticles: { checks: { responses: 'enforce' } } },
 };
 writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config));

@@ -13,6 +13,7 @@ import { createPublicHandler, type PublicServices } from '../http/public-handler
 import type { Clock } from '../lib/clock.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
+import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
@@ -73,6 +74,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics,
     purge,
     reload: () => reload('admin'),
+    overrides: createOverridesRouter(services.overrides),
     console: (req, res, next) => operatorConsole(req, res, next),
     logger,
   });

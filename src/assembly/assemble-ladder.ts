@@ -61,8 +61,7 @@ export function assembleLadder(
     movedLevels(ladder.levels(), ladder.state()).flatMap(({ operation, step }) =>
       step.move === 'demoted' ? [operation] : [],
     );
-  const operationChecks = (id: string) => (ladder.has(id) ? ladder.checksFor(id) : undefined);
-  metrics.watch({ operationChecks, demoted });
+  metrics.watch({ demoted });
   return { ladder, file };
 }
 

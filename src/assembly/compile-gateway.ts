@@ -4,6 +4,7 @@ import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Operation } from '../model/operation.ts';
+import { applyOverrides } from '../overrides/override.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
@@ -13,7 +14,7 @@ import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
-import type { PlannedOperation } from '../pipeline/planned-operation.ts';
+import { overrideTarget, type PlannedOperation } from '../pipeline/planned-operation.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import {
   compileUndocumentedPlan,
@@ -58,13 +59,17 @@ export function compileGateway(
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
   const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
-  const { ladder } = services;
+  const { ladder, overrides } = services;
   const pageVersionOf = createPageVersions(settings, start, services.withdrawals);
   const planned = (operation: Operation) => {
+    const { id } = operation;
+    const configured = planOperation(settings, operation);
+    const checks = ladder.checksFor(id);
     const effective = {
-      ...planOperation(settings, operation),
-      checks: ladder.checksFor(operation.id),
-      moved: movedOf(ladder.levels(), ladder.state(), operation.id),
+      ...configured,
+      checks,
+      moved: movedOf(ladder.levels(), ladder.state(), id),
+      ...applyOverrides(overrides.active(id), checks, overrideTarget(configured)),
     };
     return compilePlan({ ...effective, pageVersion: pageVersionOf(effective) }, planners);
   };

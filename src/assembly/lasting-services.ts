@@ -12,6 +12,7 @@ import type { KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
+import type { Overrides } from '../overrides/create-overrides.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
@@ -22,6 +23,7 @@ import type { MetricsOptions } from '../telemetry/metrics-options.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './assemble-ladder.ts';
+import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
@@ -36,6 +38,7 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
+  readonly overrides: Overrides;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
@@ -114,6 +117,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledger,
     ladder,
     ladderFile,
+    overrides: assembleOverrides(settings, start.overrides, { clock, logger }),
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     uploads: createUploadMemory(clock, live),
     kindOf,

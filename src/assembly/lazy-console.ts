@@ -24,7 +24,7 @@ export function createLazyConsole(
   const load = async () => {
     const { createConsole } = await import('../console/create-console.ts');
     const { publicAddress, ...rest } = given;
-    const reference = { ...referenceOf(settings, start, services), publicAddress };
+    const reference = { ...referenceOf(settings, start, gateway), publicAddress };
     return createConsole({ ...sourcesOf(settings, start, services, gateway), ...rest, reference });
   };
   return async (req, res, next) => {
@@ -38,12 +38,12 @@ export function createLazyConsole(
   };
 }
 
-function referenceOf(settings: Settings, { contract }: Start, { ladder }: Services) {
+function referenceOf(settings: Settings, { contract }: Start, { plans }: CompiledGateway) {
   return {
     contractVersion: contract.version,
     document: contract.document,
     operations: contract.operations,
-    checksFor: (id) => ladder.checksFor(id),
+    checksFor: (id) => plans.get(id)?.checks ?? settings.checks,
     publicBasePath: settings.publicBasePath,
     writable: settings.adminToken !== undefined,
   } satisfies Partial<ReferenceSources>;
@@ -51,7 +51,7 @@ function referenceOf(settings: Settings, { contract }: Start, { ladder }: Servic
 
 function sourcesOf(settings: Settings, start: Start, services: Services, gateway: CompiledGateway) {
   const { contract, permissions } = start;
-  const { ownership, traffic, ledger, ladder, cache, upstream, upstreams, logger } = services;
+  const { ownership, traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger } = services;
   const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
   return {
     version: packageVersion(),
@@ -63,6 +63,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     baseline: start.baseline,
     placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
     ladder,
+    overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explain(gateway, rules, settings.mode.name, request).map(explainLine),
     inventory: (query) => cache.inventory(query),

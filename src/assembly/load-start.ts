@@ -6,6 +6,7 @@ import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
+import type { StoredOverrides } from '../overrides/override-files.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
@@ -13,6 +14,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import { readStoredLadder } from './assemble-ladder.ts';
+import { readStoredOverrides } from './assemble-overrides.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
@@ -31,6 +33,8 @@ export interface Start extends LoadedPermissions {
   readonly baseline: BaselineFile | undefined;
   /** The stored state of the ladder. Undefined if nothing is stored yet. */
   readonly ladder: LadderState | undefined;
+  /** The stored overrides and the latest entries of their audit trail. */
+  readonly overrides: StoredOverrides;
   /** The stored observations. Undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
   /** The certificate and key of the public side. Undefined without TLS. */
@@ -76,10 +80,11 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const baseline = attempt(() => baselineOf(settings));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
+  const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
   const learned = attempt(() => ({ before: loadLearned(settings, running?.start.learned) }));
   const tls = attempt(() => ({ identity: tlsOf(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow || !tls)
+  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow || !tls || !overrides)
     throw new StartFault([]);
   return {
     contract,
@@ -95,6 +100,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     serviceAuthorization: service.authorization,
     baseline,
     ladder,
+    overrides,
     learned: learned.before,
     tls: tls.identity,
   };

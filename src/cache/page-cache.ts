@@ -51,6 +51,11 @@ const MIN_GZIP_BYTES = 1024;
 /** The cache of list pages. */
 export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
+  /**
+   * Returns a stored page, unless its freshness ended more than `maxStaleSeconds` ago. Unlike `lookup`, it never removes
+   * a page.
+   */
+  lookupStale(key: string, maxStaleSeconds: number): CacheLookup | undefined;
   /** Starts a fill. It must be called before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
@@ -123,15 +128,14 @@ export function createPageCache(
         pages.delete(key);
         return undefined;
       }
-      const state = now < entry.freshUntilAt ? 'fresh' : now < entry.staleUntilAt ? 'stale' : 'expired';
-      return {
-        state,
-        entry,
-        ageSeconds: ageSeconds(entry, now),
-        ttlSeconds: Math.floor((entry.freshUntilAt - now) / 1000),
-        mayRevalidate: state === 'stale',
-        mayServeOnError,
-      };
+      return lookupAt(entry, now);
+    },
+    lookupStale(key, maxStaleSeconds) {
+      const entry = pages.get(key)?.page;
+      const now = clock();
+      if (entry === undefined || now < entry.storedAt || now >= entry.freshUntilAt + maxStaleSeconds * 1000)
+        return undefined;
+      return lookupAt(entry, now);
     },
     beginFill(tags) {
       fills += 1;
@@ -186,6 +190,19 @@ export function createPageCache(
         query,
       ),
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
+  };
+}
+
+/** Returns the state of a page at an instant, in epoch milliseconds. */
+function lookupAt(entry: StoredPage, now: number): CacheLookup {
+  const state = now < entry.freshUntilAt ? 'fresh' : now < entry.staleUntilAt ? 'stale' : 'expired';
+  return {
+    state,
+    entry,
+    ageSeconds: ageSeconds(entry, now),
+    ttlSeconds: Math.floor((entry.freshUntilAt - now) / 1000),
+    mayRevalidate: state === 'stale',
+    mayServeOnError: now < entry.errorUntilAt,
   };
 }
 

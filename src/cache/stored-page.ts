@@ -92,6 +92,8 @@ export function ageSeconds(page: StoredPage, now: number): number {
 export type CacheOutcome =
   /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
+  /** A page that was served because of an override, without asking the upstream. */
+  | { readonly kind: 'forced'; readonly ttlSeconds: number }
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
@@ -114,6 +116,7 @@ const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; tt
 /** Returns the value of `Cache-Status` (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.kind === 'hit') return hitText(Math.floor(outcome.ttlSeconds));
+  if (outcome.kind === 'forced') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=force-stale`;
   const parts = ['portico', `fwd=${outcome.because}`];
   if (outcome.upstreamStatus !== undefined) parts.push(`fwd-status=${outcome.upstreamStatus}`);
   if (outcome.ttlSeconds !== undefined) parts.push(`ttl=${Math.floor(outcome.ttlSeconds)}`);

@@ -21,6 +21,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'explain', load: async () => (await import('./commands/explain-command.ts')).explainCommand },
   { name: 'schemas', load: async () => (await import('./commands/schemas-command.ts')).schemasCommand },
   { name: 'learn', load: async () => (await import('./commands/learn-command.ts')).learnCommand },
+  { name: 'override', load: async () => (await import('./commands/override-command.ts')).overrideCommand },
   { name: 'ladder', load: async () => (await import('./commands/ladder-command.ts')).ladderCommand },
   { name: 'reference', load: async () => (await import('./commands/reference-command.ts')).referenceCommand },
   {

@@ -68,6 +68,7 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.port',
   'listen.requestTimeoutSeconds',
   'listen.tls',
+  'overrides.file',
   'reference',
 ];
 

@@ -3,6 +3,7 @@ import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
+import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../learn/learn-options.ts';
 import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
 import { MODE_NAMES } from '../model/checks.ts';
@@ -76,6 +77,7 @@ export function configSchema(): Record<string, unknown> {
       },
       ledger: ledgerOptionsSchema,
       ladder: ladderOptionsSchema,
+      overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,

@@ -5,6 +5,7 @@ import { IN_MEMORY } from '../files/replace-file.ts';
 import { toGdprOptions } from '../gdpr/gdpr-options.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { LADDER_DEFAULTS } from '../ladder/ladder-options.ts';
+import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';
 import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
 import { type ModeName, MODES } from '../model/checks.ts';
@@ -171,6 +172,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     release: (raw['release'] as string | undefined) ?? 'unlabelled',
     ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
+    overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
     learn: withFile(LEARN_DEFAULTS, 'learn'),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),

@@ -38,6 +38,7 @@ export type PorticoConfig = {
   readonly release?: string;
   readonly ledger?: Partial<LedgerOptions>;
   readonly ladder?: Section;
+  readonly overrides?: Section;
   readonly learn?: Section;
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly gdpr?: Partial<GdprOptions>;

@@ -8,6 +8,7 @@ import type { LearnOptions } from '../learn/learn-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
+import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
@@ -69,6 +70,7 @@ export interface Settings {
   readonly release: string;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
+  readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
   readonly gdpr: GdprOptions;

@@ -6,6 +6,7 @@ import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-e
 import type { Fault } from '../model/fault.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
+import type { Overrides } from '../overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
@@ -54,6 +55,7 @@ export interface ConsoleSources {
   /** Returns the place in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
+  readonly overrides: Overrides;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];

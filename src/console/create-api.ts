@@ -3,6 +3,7 @@ import express, { type Router } from 'express';
 import { HOUR_MS } from '../lib/clock.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
+import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { configurationRows } from './configuration-rows.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { queryNumber, queryText } from './query-values.ts';
@@ -58,6 +59,8 @@ export function createApi(sources: ConsoleSources): Router {
       res.status(409).json({ error: 'This check already has its configured level.' });
     } else res.json({ lifted: { operation, check } });
   });
+
+  router.use('/overrides', createOverridesRouter(sources.overrides, [createWriteGuard(adminToken !== undefined)]));
 
   router.get('/cache', ({ query }, res) => {
     res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
@@ -115,6 +118,8 @@ interface StatusView {
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
   /** The checks that are enforced globally. If the list is empty, no requests are refused yet. */
   readonly enforced: readonly string[];
+  /** The number of active overrides. */
+  readonly overrides: number;
   readonly operations: readonly string[];
   readonly writable: boolean;
   /** The reason why the console is read-only. Undefined if it allows changes. */
@@ -137,6 +142,7 @@ function statusView(sources: ConsoleSources): StatusView {
     ...sources.readiness(),
     upstream: upstreamStatus(sources.upstreamHealth()),
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
+    overrides: sources.overrides.active().length,
     operations: sources.operations.map(({ id }) => id),
     writable: adminToken !== undefined,
     readOnlyReason: adminToken === undefined ? READ_ONLY_REASON : undefined,

@@ -50,6 +50,7 @@ export const ERRORS = {
   upstream_unavailable: { status: 503, title: 'Upstream unavailable' },
   upstream_overloaded: { status: 503, title: 'Too many requests waiting for the upstream' },
   upstream_circuit_open: { status: 503, title: 'Upstream failing; requests paused' },
+  operation_disabled: { status: 503, title: 'Operation disabled by an operator' },
   verification_unavailable: { status: 503, title: 'Credentials cannot be verified' },
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;

@@ -27,6 +27,8 @@ export interface AdminAppServices {
   readonly purge: (tags: readonly string[] | 'all') => number;
   /** Reloads the configuration. */
   readonly reload: () => Promise<{ readonly outcome: 'applied' | 'refused' }>;
+  /** Lists, sets and ends overrides. */
+  readonly overrides: RequestHandler;
   /** The console, which is served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
   readonly logger: Logger;
@@ -75,6 +77,7 @@ export function createAdminApp(services: AdminAppServices): Express {
     const result = await services.reload();
     res.status(result.outcome === 'applied' ? 200 : 422).json(result);
   });
+  app.use('/overrides', guard, services.overrides);
   if (services.console !== undefined) {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
     app.get('/console/sign-out', createSignOut(services.guard.token));

@@ -85,13 +85,15 @@ export function explain(
   const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
   const key = plan.cache === undefined ? 'not stored' : JSON.stringify(pageKey(plan, exchange).split('\n'));
-  const { operation } = plan;
+  const { operation, stages } = plan;
   const denial = permissionProblem(gateway, plan, exchange, decision);
   const pageProblem =
     bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined;
-  const verdict = credential ?? denial ?? pageProblem;
+  const disabled = stages.includes('refuse-disabled') ? '503 operation_disabled: see override' : undefined;
+  const verdict = credential ?? disabled ?? denial ?? pageProblem;
   const entryOf = (): string | undefined => {
     if (credential !== undefined) return credentialEntry(operation);
+    if (disabled !== undefined) return `portico override end ${operation.id} disable`;
     if (denial !== undefined && decision.verdict === 'denied')
       return grantEntry(operation, principal, exchange.grants, decision, rules.disabledOperations.get(operation.id));
     return pageProblem === undefined ? undefined : pageEntry(operation, { pageSize, maxPageSize: plan.maxPageSize });
@@ -177,13 +179,17 @@ function describePrincipal({ kind, name }: Principal): string {
 }
 
 /** Describes the operation, its modes and its stages. */
-function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): ExplainStep[] {
+function describePlan(
+  { operation, checks, moved = [], overridden, errors, stages }: Plan,
+  mode: ModeName,
+): ExplainStep[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
   return [
     step('operation', `${operation.id}${row}, ${operation.provenance}`),
     step('mode', mode),
     step('checks', CHECK_NAMES.map((name) => `${name} ${checks[name]}`).join(', ')),
     ...moved.map((words) => step('ladder', words)),
+    ...(overridden?.words ?? []).map((words) => step('override', words)),
     step('errors', errors),
     step('plan', stages.join(' → ')),
   ];

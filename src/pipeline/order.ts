@@ -9,6 +9,7 @@ import { cachePage, type CachePageServices } from './stages/cache-page.ts';
 import { coalesce } from './stages/coalesce.ts';
 import { forward, type ForwardServices } from './stages/forward.ts';
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
+import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
@@ -19,6 +20,7 @@ import { validateResponse, type ValidateResponseServices } from './stages/valida
 /** Returns the planners of all stages, outermost first. The order of the stages is defined only here. */
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
+    refuseDisabled(services.clock),
     authorize(services.decide, services.challenge),
     validateBody(services.checkBody, services.bodyLimits),
     refuseDuplicate(services.uploads),

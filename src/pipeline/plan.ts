@@ -65,6 +65,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
 
 /** Formats a plan as one line of text, for `portico plan` and for the reviewed snapshot. */
 export function planLine(plan: Plan): string {
-  const moved = (plan.moved ?? []).map((words) => `   [${words}]`).join('');
-  return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${moved}`;
+  const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
+  const notes = words.map((one) => `   [${one}]`).join('');
+  return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${notes}`;
 }

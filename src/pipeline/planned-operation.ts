@@ -1,6 +1,7 @@
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
+import type { Overridden, OverrideTarget } from '../overrides/override.ts';
 
 /** An operation with its configuration, before its plan is compiled. */
 export interface PlannedOperation {
@@ -8,6 +9,8 @@ export interface PlannedOperation {
   readonly checks: Checks;
   /** Descriptions of the levels that differ from the configuration. They are only displayed. */
   readonly moved?: readonly string[];
+  /** The effects of operators' overrides. Undefined if there are none. */
+  readonly overridden?: Overridden | undefined;
   readonly errors: ErrorStyle;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
@@ -23,4 +26,12 @@ export interface PlannedOperation {
   readonly pageVersion: string;
   /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
+}
+
+/** Returns the facts that decide which overrides have an effect on an operation. */
+export function overrideTarget({
+  cache,
+  transparent,
+}: Pick<PlannedOperation, 'cache' | 'transparent'>): OverrideTarget {
+  return { isStored: cache !== undefined, transparent };
 }

@@ -18,11 +18,19 @@ interface LadderMetrics extends LadderCounters {
   readonly counters: readonly CounterFamily[];
 }
 
+/** The sources of the values that are read at each scrape. */
+export interface LadderSources {
+  readonly checksFor: (operation: string) => Checks | undefined;
+  readonly demoted: () => readonly string[];
+  readonly overrides: () => readonly { readonly operation: string; readonly kind: (typeof OVERRIDES)[number] }[];
+}
+
 const VALUES = { off: 0, report: 1, enforce: 2 } as const;
 // Undocumented paths share one level. Authentication is never promoted automatically: only an operator can change its
 // level.
 const LEVELED = CHECK_NAMES.filter((check) => check !== 'undocumented');
 const PROMOTED = LEVELED.filter((check) => check !== 'authentication');
+const OVERRIDES = ['level', 'force-stale', 'disable'] as const;
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
@@ -32,15 +40,14 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
  */
 export function createLadderMetrics(
   operations: readonly string[],
-  checksFor: (operation: string) => Checks | undefined,
-  demoted: () => readonly string[],
+  { checksFor, demoted, overrides }: LadderSources,
   maxSeries: number,
   earlier?: LadderMetrics,
 ): LadderMetrics {
   const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
   const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
   const room = maxSeries - promotions.series - alerts.series;
-  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELED.length + 2))));
+  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELED.length + OVERRIDES.length + 2))));
   const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
   const counters = [promotions, alerts, demotions];
   earlier?.counters.forEach((counter, index) => counters[index]?.add(counter));
@@ -64,15 +71,38 @@ export function createLadderMetrics(
     const lines = demotedGauges.map(({ operation, name }) => `${name}${now.has(operation) ? 1 : 0}\n`);
     return headText(METRICS.ladderDemoted) + lines.join('');
   };
+  const overrideGauges = shown.flatMap((operation) =>
+    OVERRIDES.map((kind) => {
+      const name = `${METRICS.overrides.name}${labelText(METRICS.overrides.labels, [operation, kind])} `;
+      return { operation, kind, name };
+    }),
+  );
+  const overridesText = () => {
+    const active = overrides();
+    const lines = overrideGauges.map(({ operation, kind, name }) => {
+      const count = active.filter((one) => one.operation === operation && one.kind === kind).length;
+      return `${name}${count}\n`;
+    });
+    return headText(METRICS.overrides) + lines.join('');
+  };
   return {
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
     counters,
-    series: levels.length + demotedGauges.length + demotions.series + promotions.series + alerts.series,
+    series: [levels, demotedGauges, overrideGauges].reduce(
+      (sum, { length }) => sum + length,
+      demotions.series + promotions.series + alerts.series,
+    ),
     text: () =>
-      [head, ...levels.map((line) => line()), demotions.text(), demotedText(), promotions.text(), alerts.text()].join(
-        '',
-      ),
+      [
+        head,
+        ...levels.map((line) => line()),
+        demotions.text(),
+        demotedText(),
+        promotions.text(),
+        alerts.text(),
+        overridesText(),
+      ].join(''),
   };
 }

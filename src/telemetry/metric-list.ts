@@ -219,6 +219,12 @@ export const METRICS = {
     labels: ['check'],
     help: 'Automatic promotions of a check from report to enforce.',
   },
+  overrides: {
+    name: 'portico_overrides_active',
+    type: 'gauge',
+    labels: ['operation', 'kind'],
+    help: 'Number of active overrides of an operation, by kind: level, force-stale or disable.',
+  },
   refusalAlerts: {
     name: 'portico_refusal_alerts_total',
     type: 'counter',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
-import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
+import { createLadderMetrics, type LadderCounters, type LadderSources } from './ladder-metrics.ts';
 import { createCounterFamily } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
@@ -54,7 +54,7 @@ export function createMetrics(given: MetricsOptions): Metrics {
   const createLadder = (earlier?: ReturnType<typeof createLadderMetrics>) => {
     const ids = options.operations.map(({ id }) => id);
     const share = Math.floor(maxSeries / LADDER_SHARE);
-    return createLadderMetrics(ids, gauges.checksFor, gauges.demoted, share, earlier);
+    return createLadderMetrics(ids, gauges, share, earlier);
   };
   let ladder = createLadder();
   const fixed = () => gauges.series + reloads.series + ladder.series;
@@ -180,6 +180,8 @@ interface MetricSources {
   readonly operationChecks?: (operation: string) => Checks | undefined;
   /** Returns the operations whose check `responses` is demoted to `report`. */
   readonly demoted?: () => readonly string[];
+  /** Returns the active overrides. */
+  readonly overrides?: LadderSources['overrides'];
 }
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
@@ -288,6 +290,7 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
     checksFor: (operation: string): Checks | undefined =>
       sources.operationChecks === undefined ? scrape().options.checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],
+    overrides: () => sources.overrides?.() ?? [],
     series,
   };
 }

@@ -15,6 +15,7 @@ const FEATURES = [
   'telemetry',
   'gdpr',
   'comments',
+  'overrides',
 ];
 
 const LAYERS: readonly (readonly string[])[] = [

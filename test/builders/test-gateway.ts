@@ -142,7 +142,7 @@ function loadShared(options: ContractOptions): Contract {
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
+  const { listen, upstream, ledger, ladder, overrides, learn } = config as Record<string, object | undefined>;
   // Only the probe's own test turns it on, because many other tests count the requests that reach the upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
@@ -150,6 +150,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     // Nothing is written to disk unless a test requests it.
     ledger: { file: ':memory:', ...ledger },
     ladder: { file: ':memory:', ...ladder },
+    overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),

@@ -27,9 +27,9 @@ describe('the committed configuration', () => {
 
   it('does not set a value: all keys are commented out', () => {
     const [given, absent] = [load(sample), load('')];
-    const { roles, reference, ledger, ladder, learn } = given;
+    const { roles, reference, ledger, ladder, overrides, learn } = given;
     // The paths in these settings depend on the working directory.
-    expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles, reference, ledger, ladder, learn }));
+    expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles, reference, ledger, ladder, overrides, learn }));
   });
 
   it('is valid with all keys uncommented', () => {

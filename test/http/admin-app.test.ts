@@ -19,6 +19,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
         return 3;
       },
       reload: () => Promise.resolve({ outcome: 'applied' }),
+      overrides: (_req, res) => void res.json({}),
       logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
       ...more,
     }),

@@ -127,7 +127,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
-  return (exchange) => {
+  const handle: Handler = (exchange) => {
     const key = pageKey(planned, exchange);
     if (services.noCacheRoles.length > 0 && bypasses(exchange, services.noCacheRoles))
       return fill(exchange, key, 'bypass');
@@ -138,6 +138,25 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
     return storedReply(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
+  const forceStale = planned.overridden?.forceStale;
+  if (forceStale === undefined) return handle;
+  return (exchange) => {
+    const key = pageKey(planned, exchange);
+    const isOver = services.clock() >= forceStale.until;
+    const found = isOver ? undefined : cache.lookupStale(key, forceStale.maxStaleSeconds);
+    return found === undefined ? handle(exchange) : serveForced(key, found, exchange);
+  };
+}
+
+/** Serves a stored page because of an override, neither refreshing nor comparing it. */
+function serveForced(key: string, found: CacheLookup, { trace }: Exchange): Reply {
+  const { ageSeconds, ttlSeconds, state } = found;
+  if (state === 'fresh') {
+    trace.cache = { status: 'hit', ageSeconds };
+    return storedReply(key, found, { kind: 'hit', ttlSeconds });
+  }
+  trace.cache = { status: 'stale', reason: 'force-stale', ageSeconds };
+  return storedReply(key, found, { kind: 'forced', ttlSeconds });
 }
 
 function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: readonly string[]): boolean {

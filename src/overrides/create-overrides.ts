@@ -1,0 +1,126 @@
+import type { Clock } from '../lib/clock.ts';
+import { changeId, type Operator, type Override, overrideId } from './override.ts';
+import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides } from './override-files.ts';
+import type { OverrideEvent } from './overrides-text.ts';
+import { type OverrideFault, type OverrideRules, readOverride } from './read-override.ts';
+
+/** The temporary changes that operators have made to single operations ("break glass"). */
+export interface Overrides {
+  /** Returns the active overrides of one operation or of all operations, in the order in which they were set. */
+  active(operation?: string): readonly Override[];
+  /** Returns the latest events, oldest first. */
+  events(): readonly OverrideEvent[];
+  /** Sets an override. One with the same id is replaced. Returns all errors if the request is invalid. */
+  set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
+  /**
+   * Ends the override of an operation with this change id (see `changeId`), or all its overrides. Returns the
+   * overrides that were ended.
+   */
+  end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
+  /** Records the end of overrides whose time is over. */
+  expire(): void;
+  /** Uses these rules for requests from now on. */
+  configure(rules: OverrideRules): void;
+  /** Calls `listener` with the id of an operation whenever its overrides change. */
+  onChange(listener: (operation: string) => void): void;
+  /** Expires overrides at their ends from now on. Returns a function that stops this. */
+  watch(): () => void;
+  /** Waits until all changes are stored. Returns false if the latest one could not be stored. */
+  written(): Promise<boolean>;
+}
+
+/** What overrides are created from. */
+interface OverridesParts {
+  readonly stored: StoredOverrides;
+  readonly files: OverrideFiles;
+  /** Called for each change, for the log. */
+  readonly onEvent: (event: OverrideEvent) => void;
+  readonly clock: Clock;
+}
+
+/** The maximum number of active overrides. Someone who needs more should change the configuration instead. */
+export const MAX_OVERRIDES = 100;
+
+/**
+ * The longest time between two looks at the clock while an override is active, in milliseconds. A timer alone would be
+ * late if the system's clock is set or the machine was suspended.
+ */
+const MAX_WAIT_MS = 1000;
+
+/** Creates the overrides from what is stored. Requests are refused until `configure` has been called. */
+export function createOverrides({ stored, files, onEvent, clock }: OverridesParts): Overrides {
+  const listeners: ((operation: string) => void)[] = [];
+  let rules: OverrideRules = { operations: new Map(), maxHours: 0 };
+  let all = stored.active;
+  let events = stored.events;
+  let rearm: (() => void) | undefined;
+
+  const apply = (next: readonly Override[], event: OverrideEvent) => {
+    all = next;
+    events = [...events, event].slice(-SHOWN_EVENTS);
+    files.record(event, all);
+    onEvent(event);
+    for (const listener of listeners) listener(event.override.operation);
+    rearm?.();
+  };
+  const finish = (override: Override, event: Pick<OverrideEvent, 'event' | 'endedBy'>) => {
+    const next = all.filter((one) => one !== override);
+    apply(next, { ...event, at: clock(), override });
+  };
+  const expire = () => {
+    const now = clock();
+    for (const override of all.filter(({ until }) => until <= now)) finish(override, { event: 'expired' });
+  };
+  return {
+    active(operation) {
+      const now = clock();
+      return all.filter((one) => one.until > now && (operation === undefined || one.operation === operation));
+    },
+    events: () => events,
+    set(request, { by, from }) {
+      expire();
+      const now = clock();
+      const read = readOverride(request, rules, now);
+      if (!('operation' in read)) return read;
+      const override: Override = { ...read, by: read.by ?? by, from, setAt: now };
+      const others = all.filter((one) => overrideId(one) !== overrideId(override));
+      if (others.length >= MAX_OVERRIDES)
+        return [{ field: '', message: `There are already ${MAX_OVERRIDES} overrides. End one first.` }];
+      const event = others.length < all.length ? 'changed' : 'set';
+      apply([...others, override], { event, at: now, override });
+      return override;
+    },
+    end(operation, change, endedBy) {
+      expire();
+      const ended = all.filter(
+        (one) => one.operation === operation && (change === undefined || changeId(one) === change),
+      );
+      for (const override of ended) finish(override, { event: 'ended', endedBy });
+      return ended;
+    },
+    expire,
+    configure(next) {
+      rules = next;
+    },
+    onChange: (listener) => void listeners.push(listener),
+    watch() {
+      let timer: NodeJS.Timeout | undefined;
+      rearm = () => {
+        clearTimeout(timer);
+        if (all.length === 0) return;
+        const wait = Math.min(...all.map(({ until }) => until)) - clock();
+        timer = setTimeout(tick, Math.min(Math.max(wait, 1), MAX_WAIT_MS)).unref();
+      };
+      const tick = () => {
+        expire();
+        rearm?.();
+      };
+      tick();
+      return () => {
+        clearTimeout(timer);
+        rearm = undefined;
+      };
+    },
+    written: files.written,
+  };
+}

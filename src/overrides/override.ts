@@ -1,0 +1,117 @@
+import type { CheckLevel, Checks } from '../model/checks.ts';
+
+/** The checks whose level an override can change. An override never weakens the protection of data. */
+export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;
+
+/** The kinds of overrides. */
+export const OVERRIDE_KINDS = ['level', 'force-stale', 'disable'] as const;
+
+/** What an override changes. */
+export type OverrideChange =
+  | {
+      /** Sets the level of one check. */
+      readonly kind: 'level';
+      readonly check: (typeof OVERRIDABLE_CHECKS)[number];
+      readonly level: CheckLevel;
+    }
+  | {
+      /** Serves stored responses without asking the upstream. */
+      readonly kind: 'force-stale';
+      /** How long after the end of freshness a stored response is served, in seconds. */
+      readonly maxStaleSeconds: number;
+    }
+  /** Refuses every request. */
+  | { readonly kind: 'disable' };
+
+/** The operator who makes a change. */
+export interface Operator {
+  /** The name that the operator has given, which Portico cannot verify. */
+  readonly by: string | undefined;
+  /** The network address of the request to the admin side. */
+  readonly from: string | undefined;
+}
+
+/** A temporary change to one operation. */
+export type Override = OverrideChange &
+  Operator & {
+    readonly operation: string;
+    readonly reason: string;
+    /** Epoch milliseconds. */
+    readonly setAt: number;
+    /** The end, in epoch milliseconds. From this instant on, the override has no effect. */
+    readonly until: number;
+  };
+
+/** Returns the id of an override. An operation has at most one override with the same id. */
+export function overrideId(override: OverrideChange & { readonly operation: string }): string {
+  return `${override.operation} ${changeId(override)}`;
+}
+
+/** Returns the part of an override's id after the operation: the name of a check, `force-stale` or `disable`. */
+export function changeId(change: OverrideChange): string {
+  return change.kind === 'level' ? change.check : change.kind;
+}
+
+/** The facts about an operation that decide whether an override has an effect. */
+export interface OverrideTarget {
+  /** True if the operation's responses are stored. */
+  readonly isStored: boolean;
+  /** True in transparent mode, in which Portico neither refuses requests nor stores responses. */
+  readonly transparent: boolean;
+}
+
+/** Returns the reason why a change has no effect on an operation, or undefined if it has an effect. */
+export function whyWithoutEffect(
+  change: OverrideChange,
+  { isStored, transparent }: OverrideTarget,
+): string | undefined {
+  if (transparent && change.kind === 'disable') return 'the mode observe never refuses requests';
+  if (transparent && change.kind === 'level' && change.level === 'enforce')
+    return 'the mode observe never refuses messages';
+  if (change.kind === 'force-stale' && (transparent || !isStored)) return "the operation's responses are not stored";
+  return undefined;
+}
+
+/** What the overrides of one operation change in its plan. */
+export interface Overridden {
+  /** Descriptions of the overrides, for display only. */
+  readonly words: readonly string[];
+  /** The end of the time during which all requests are refused, in epoch milliseconds. */
+  readonly disabledUntil: number | undefined;
+  /** How stale stored responses may be, in seconds, and the end of the override in epoch milliseconds. */
+  readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
+}
+
+/** Applies the overrides of one operation to its levels. Returns undefined if none has an effect. */
+export function applyOverrides(
+  active: readonly Override[],
+  checks: Checks,
+  target: OverrideTarget,
+): { readonly checks: Checks; readonly overridden: Overridden } | undefined {
+  const effective = active.filter((override) => whyWithoutEffect(override, target) === undefined);
+  if (effective.length === 0) return undefined;
+  const levels = { ...checks };
+  let disabledUntil: Overridden['disabledUntil'];
+  let forceStale: Overridden['forceStale'];
+  for (const override of effective) {
+    if (override.kind === 'level') levels[override.check] = override.level;
+    else if (override.kind === 'disable') disabledUntil = override.until;
+    else forceStale = override;
+  }
+  const words = effective.map((override) => overrideWords(override, checks));
+  return { checks: levels, overridden: { words, disabledUntil, forceStale } };
+}
+
+/** Describes an override, including its end and its reason. `checks` are the levels without overrides. */
+export function overrideWords(override: Override, checks: Checks): string {
+  return `${changeWords(override, checks)} until ${minuteOf(override.until)} (${override.reason})`;
+}
+
+function changeWords(change: OverrideChange, checks: Checks): string {
+  if (change.kind === 'disable') return 'disabled';
+  if (change.kind === 'force-stale') return `stored responses up to ${change.maxStaleSeconds} s stale`;
+  return `${change.check} ${change.level} instead of ${checks[change.check]}`;
+}
+
+/** Returns an instant in UTC without its milliseconds. */
+const minuteOf = (instant: number) => `${new Date(instant).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,34 @@
+/** The options under the configuration key `overrides:`, with all defaults filled in. */
+export interface OverridesOptions {
+  /** The file that preserves overrides across restarts: an absolute path, or `:memory:`. */
+  readonly file: string;
+  /** The longest time from setting an override to its end, in hours. */
+  readonly maxHours: number;
+}
+
+/** The longest time for which any configuration allows an override, in hours. */
+export const MAX_OVERRIDE_HOURS = 168;
+
+/** The defaults of the configuration key `overrides:`. */
+export const OVERRIDES_DEFAULTS: OverridesOptions = { file: '.portico/overrides.json', maxHours: MAX_OVERRIDE_HOURS };
+
+/** The JSON Schema of the configuration key `overrides:`. */
+export const overridesOptionsSchema = {
+  type: 'object',
+  description: 'Temporary changes that operators make to single operations while the gateway runs.',
+  additionalProperties: false,
+  properties: {
+    file: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The file that stores active overrides, relative to the working directory, or :memory:; the audit trail is next to it.',
+    },
+    maxHours: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: MAX_OVERRIDE_HOURS,
+      description: 'The longest time for which an override can be set, in hours.',
+    },
+  },
+};
