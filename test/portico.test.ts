@@ -22,7 +22,13 @@ const QUESTIONS = '/services/v2/question.json';
 async function mounted(config: PorticoConfig, upstream: FakeUpstream, mount: (app: Express, portico: Portico) => void) {
   const lines: string[] = [];
   const portico = await createPortico(
-    { ledger: { file: ':memory:' }, ladder: { file: ':memory:' }, overrides: { file: ':memory:' }, upstream: { startupProbe: false }, ...config },
+    {
+      ledger: { file: ':memory:' },
+      ladder: { file: ':memory:' },
+      overrides: { file: ':memory:' },
+      upstream: { startupProbe: false },
+      ...config,
+    },
     {
       env: { UPSTREAM_URL: upstream.url },
       cwd: mkdtempSync(join(tmpdir(), 'portico-')),

@@ -29,7 +29,9 @@ describe('the committed configuration', () => {
     const [given, absent] = [load(sample), load('')];
     const { roles, reference, ledger, ladder, overrides, learn } = given;
     // The paths in these settings depend on the working directory.
-    expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles, reference, ledger, ladder, overrides, learn }));
+    expect(JSON.stringify(given)).toBe(
+      JSON.stringify({ ...absent, roles, reference, ledger, ladder, overrides, learn }),
+    );
   });
 
   it('is valid with all keys uncommented', () => {
