@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /* oxlint-disable typescript/no-unsafe-argument, typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
-// Plain JavaScript that old versions of Node can read too, so that they get one line instead of a syntax error.
+// This file is plain JavaScript, so that old versions of Node report one clear line instead of a syntax error.
 import * as crypto from 'crypto';
 import { existsSync } from 'fs';
 import * as nodeModule from 'module';
@@ -14,8 +14,8 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
   );
   process.exitCode = 1;
 } else {
-  keepCompiledCode();
-  leaveNodesOwnClientAlone();
+  storeCompiledCode();
+  skipUnusedExports();
   const source = new URL('../src/cli/main.ts', import.meta.url);
   const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url);
   import(main.href).catch((error) => {
@@ -24,21 +24,22 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
   });
 }
 
-// Node keeps what it compiled, and sources without their types, for the next start; it writes them when the process ends.
-// In the packages' own folder only: whoever may write there could change the program itself, which is not so of a folder
-// for temporary files. Node does without where it may not write, with NODE_DISABLE_COMPILE_CACHE=1, or with a folder of
-// the operator's in NODE_COMPILE_CACHE.
-function keepCompiledCode() {
+// Node stores compiled code, and sources without their types, when the process ends, so that the next start is faster.
+// The files are stored next to the packages, because anyone who can write there can change the program anyway, which is
+// not true of a temporary folder. Node does without the files if it cannot write them, or if NODE_DISABLE_COMPILE_CACHE=1
+// is set. Operators can choose another folder with NODE_COMPILE_CACHE.
+function storeCompiledCode() {
   const own = fileURLToPath(new URL('../node_modules/', import.meta.url));
-  // As a dependency of another package, Portico is in the folder of packages, with its own packages beside it.
+  // If Portico is a dependency of another package, its own packages are in the same folder as Portico.
   const around = fileURLToPath(new URL('../..', import.meta.url));
   const packages = existsSync(own) ? own : /[/\\]node_modules[/\\]$/.test(around) ? around : undefined;
   if (packages !== undefined) nodeModule.enableCompileCache(`${packages}.cache/portico`);
 }
 
-// Whoever imports node:http by that name is given everything it exports; three of those names load an HTTP client of
-// Node's own that nothing here uses: 4 MB and a tenth of the start. They stay where they are and are handed out no more.
-function leaveNodesOwnClientAlone() {
+// When a module imports all exports of node:http, Node evaluates each of them. Three of them load an HTTP client that
+// Portico does not use, which would take 4 MB and a tenth of the startup time. They still exist, but they are no longer
+// enumerable, so such an import leaves them out.
+function skipUnusedExports() {
   const http = process.getBuiltinModule('node:http');
   for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent'])
     Object.defineProperty(http, name, { enumerable: false });
