@@ -50,14 +50,15 @@ const WHOLE = [
 /**
  * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests. Others
  * replace the timers: undici has one timer per process, and if it is started while timers are fake, it never fires again.
- * One observes which schemas are compiled, and a process does not compile the same schema twice.
+ * One also counts the open sockets. One observes which schemas are compiled, and a process does not compile the same
+ * schema twice.
  */
 const ALONE = fs
   .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })
   .filter((file) =>
     /held-memory|queryObjects|useFakeTimers/.test(fs.readFileSync(join(import.meta.dirname, file), 'utf8')),
   )
-  .concat('test/gateway/compiled-at-start.test.ts');
+  .concat('test/gateway/compiled-at-start.test.ts', 'test/trust/raw-endurance.test.ts');
 
 export default defineConfig({
   test: {

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { heldMemory } from '../builders/held-memory.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+import { RAW_CASES } from './raw-cases.ts';
+import { mapInParallel, runRawCase, sendBytes, statusesIn } from './raw-runner.ts';
+
+/*
+ * Two attacks. A client sends broken messages again and again, and each leaves a little memory or a socket behind. Or a
+ * client leaves at an unfortunate moment, or does not finish what it began, and so keeps what was reserved for it.
+ */
+
+const COMMENT = '/services/v2/node/118/comment.json';
+const AUTHORIZATION = `Authorization: ${basic('admin')}`;
+const HEAD = `POST ${COMMENT} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\nContent-Type: application/json\r\n`;
+const COUNTED = `${HEAD}Content-Length: 12\r\n\r\n{"body":"x"}`;
+const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\nc\r\n{"body":"x"}\r\n0\r\n\r\n`;
+
+let fake: FakeUpstream;
+let strict: TestGateway;
+let observing: TestGateway;
+beforeAll(async () => {
+  fake = await startFakeUpstream((request) => exampleAnswer(request));
+  // Nothing is stored, because stored data is not a leak.
+  const config = {
+    cache: { enabled: false },
+    logging: { level: 'silent' },
+    listen: { headersTimeoutSeconds: 1, requestTimeoutSeconds: 1 },
+  };
+  strict = await startTestGateway({ upstream: fake, config });
+  observing = await startTestGateway({ upstream: fake, config: { ...config, mode: 'observe' } });
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+});
+const both = () => [strict, observing];
+const portOf = ({ url }: TestGateway) => Number(new URL(url).port);
+/** The open connections of this process, including the clients' ends. */
+const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
+/** Returns once no connection is open except those that the gateways keep open to the upstream. */
+async function expectNoSockets(): Promise<void> {
+  // Each gateway may keep its pool of connections, and the upstream has the other end of each.
+  const pools = 2 * 32 * both().length;
+  await until(() => sockets() <= pools);
+  for (const gateway of both()) await expect.poll(() => gateway.metric('portico_upstream_in_flight')).toBe(0);
+}
+
+describe('the table of raw messages, sent again and again,', () => {
+  const ROUNDS = process.env['PORTICO_FUZZ'] === 'long' ? 50 : 2;
+  const targets = (id: number) => ({
+    id: String(id),
+    target: `/services/v2/comment/${id}.json`,
+    write: `/services/v2/node/${id}/comment.json`,
+    page: '/services/v2/question.json',
+    etag: '"x"',
+  });
+  const round = async () => {
+    for (const gateway of both()) {
+      const side = { port: portOf(gateway), upstream: fake, targets };
+      await mapInParallel(RAW_CASES, 16, async (one) => void (await runRawCase(side, one)));
+    }
+    fake.requests.length = 0;
+  };
+
+  it('leaves neither memory nor sockets behind', { timeout: 600_000 }, async () => {
+    // The first round fills bounded memories and compiles code.
+    await round();
+    const held = await heldMemory(async () => {
+      for (let count = 0; count < ROUNDS; count += 1) await round();
+    });
+    expect(held).toBeLessThan(4_000_000);
+    await expectNoSockets();
+    for (const gateway of both()) expect((await gateway.call('/services/v2/comment/271.json')).status).toBe(200);
+  });
+});
+
+describe('a client that leaves', () => {
+  const MESSAGES = { counted: COUNTED, chunked: CHUNKED };
+  /** Sends the first bytes of a message, then ends the connection or resets it. Returns what was received. */
+  async function leave(port: number, bytes: string, how: 'end' | 'reset'): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const closed = once(socket, 'close');
+    if (how === 'end') socket.end(bytes, 'latin1');
+    else socket.write(bytes, 'latin1', () => socket.resetAndDestroy());
+    await closed;
+    return text;
+  }
+
+  describe.each(Object.entries(MESSAGES))('after any byte of a %s request', (_name, message) => {
+    it.each(['end', 'reset'] as const)('by %s is never served, and occupies nothing afterwards', async (how) => {
+      const lengths = Array.from({ length: message.length }, (_, at) => at);
+      for (const gateway of both()) {
+        const texts = await mapInParallel(lengths, 16, (length) =>
+          leave(portOf(gateway), message.slice(0, length), how),
+        );
+        // A connection that ends inside a message gets no response, or is told that the message is malformed.
+        const answered = texts.filter((text) => statusesIn(text).some((status) => status !== 400 && status !== 408));
+        expect(answered).toEqual([]);
+      }
+      expect(fake.requests).toEqual([]);
+      await expectNoSockets();
+    });
+
+    // Like most proxies, Node treats a client that ends its side of the connection as gone.
+    it.each(['end', 'reset'] as const)('or after the last one by %s is served at most once', async (how) => {
+      for (const gateway of both()) {
+        fake.requests.length = 0;
+        await leave(portOf(gateway), message, how);
+        await expectNoSockets();
+        expect(fake.requests.length).toBeLessThanOrEqual(1);
+      }
+    });
+  });
+});
+
+describe('a client that does not finish', () => {
+  const UNFINISHED = {
+    'a request line': 'GET /services/v2/comm',
+    'a request line, with a blank line before it': '\r\nGET ',
+    'the headers': `GET /services/v2/comment/1.json HTTP/1.1\r\nHost: x\r\nX-A: `,
+    'the blank line after the headers': `GET /services/v2/comment/1.json HTTP/1.1\r\nHost: x\r\n\r`,
+    'a counted body': COUNTED.slice(0, -1),
+    'a chunk size': CHUNKED.slice(0, CHUNKED.indexOf('c\r\n{') + 1),
+    'a chunk': CHUNKED.slice(0, CHUNKED.indexOf('"x"')),
+    'the last chunk': CHUNKED.slice(0, -4),
+    'the blank line after the last chunk': CHUNKED.slice(0, -1),
+    'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
+  };
+
+  // The attack is known as Slowloris: many connections that each wait for the rest of a request.
+  it('with its request gets 408 in time, and the connection is closed', async () => {
+    const all = both().flatMap((gateway) =>
+      Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),
+    );
+    const results = await Promise.all(
+      all.map(async ({ name, bytes, gateway }) => [name, await sendBytes(portOf(gateway), bytes)] as const),
+    );
+    for (const [name, { text, broken }] of results)
+      expect([name, statusesIn(text), broken]).toEqual([name, [408], false]);
+    expect(fake.requests).toEqual([]);
+    await expectNoSockets();
+  });
+
+  it('and sends a byte from time to time gets no more time for it', async () => {
+    const socket = connect(portOf(strict), '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    const drip = setInterval(() => socket.write('x'), 50);
+    socket.write('GET /services/v2/comment/1.json HTTP/1.1\r\nHost: x\r\nX-A: ');
+    await once(socket, 'close');
+    clearInterval(drip);
+    expect(statusesIn(text)).toEqual([408]);
+  });
+});
