@@ -116,16 +116,19 @@ function textOf(part: string | Buffer | undefined): string {
 // The `Connection` values of nearly all messages. They do not list any other header.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
+/** Headers that `Connection` cannot remove, because they are meant for the last recipient (RFC 9110 §7.6.1). */
+const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control', 'authorization']);
+
 /**
- * Returns the headers without those that `Connection` lists. It cannot remove `Host`, `Cache-Control` or a header that
- * frames or describes the content (RFC 9110 §7.6.1). If it could remove the length, the body would be forwarded without
- * framing, and the upstream would read it as a second request.
+ * Returns the headers without those that `Connection` lists. It cannot remove a header that frames or describes the
+ * content. If it could remove the length, the body would be forwarded without framing, and the upstream would read it
+ * as a second request. If it could remove the credential, the upstream would decide about another caller than Portico.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;
   const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
   return headers.filter(([name]) => {
     const key = name.toLowerCase();
-    return !named.has(key) || key.startsWith('content-') || key === 'host' || key === 'cache-control';
+    return !named.has(key) || key.startsWith('content-') || FOR_LAST_RECIPIENT.has(key);
   });
 }

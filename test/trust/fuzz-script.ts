@@ -287,7 +287,7 @@ const act = (operation: string | undefined): fc.Arbitrary<UpstreamAct> => {
         headers: tuple(
           constantFrom('application/json', 'text/html', 'application/json;charset=UTF-8', 'text/plain', ';;'),
           array(responseHeader, { maxLength: 3 }),
-        ).map(([type, more]) => [['Content-Type', type] as const, ...more]),
+        ).map(([type, more]) => more.concat([['Content-Type', type]])),
         body: oneof(
           constant(usual.body),
           constantFrom(
@@ -314,7 +314,14 @@ const act = (operation: string | undefined): fc.Arbitrary<UpstreamAct> => {
   );
 };
 
-const step: fc.Arbitrary<FuzzStep> = documented.chain((usual) =>
+interface Usual {
+  readonly method: string;
+  readonly target: string;
+  readonly operation: string;
+  readonly body: string | null;
+}
+
+const stepOf = (usual: Usual): fc.Arbitrary<FuzzStep> =>
   record({
     method: oneof({ weight: 6, arbitrary: constant(usual.method) }, constantFrom(...METHODS)),
     target: oneof(
@@ -330,9 +337,22 @@ const step: fc.Arbitrary<FuzzStep> = documented.chain((usual) =>
     caller,
     upstream: act(usual.operation),
     wait: constantFrom(0, 0, 0, 1, 31, 61, 400),
-  }).map(({ caller: { user, password }, ...rest }) => ({ ...rest, user, password })),
-);
+  }).map(({ caller: { user, password }, method, target, headers, body, upstream, wait }) => ({
+    method,
+    target,
+    headers,
+    body,
+    user,
+    password,
+    upstream,
+    wait,
+  }));
 
-/** Returns random scripts for a mode. */
+/**
+ * Returns random scripts for a mode. The requests of a script are for few targets, so that callers meet in the cache and
+ * writes meet the pages that they change.
+ */
 export const anyScript = (mode: FuzzScript['mode']): fc.Arbitrary<FuzzScript> =>
-  array(step, { minLength: 1, maxLength: 6 }).map((steps) => ({ mode, steps }));
+  array(documented, { minLength: 1, maxLength: 2 })
+    .chain((pool) => array(constantFrom(...pool).chain(stepOf), { minLength: 1, maxLength: 8 }))
+    .map((steps) => ({ mode, steps }));

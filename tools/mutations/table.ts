@@ -221,6 +221,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // identity
   {
+    file: 'src/identity/create-authenticator.ts',
+    find: 'audience: `user:${name}${suffix}`',
+    replace: 'audience: `user${suffix}`',
+    test: 'test/trust/fuzz-gateway.test.ts',
+    why: 'callers get pages that are stored for others',
+  },
+  {
     file: 'src/identity/login-limiter.ts',
     find: 'recent.length >= limitPerName && !isTrusted',
     replace: 'false',
