@@ -15,6 +15,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },
   { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
   { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },
+  { name: 'doctor', load: async () => (await import('./commands/doctor-command.ts')).doctorCommand },
   { name: 'report', load: async () => (await import('./commands/report-command.ts')).reportCommand },
   { name: 'plan', load: async () => (await import('./commands/plan-command.ts')).planCommand },
   { name: 'permissions', load: async () => (await import('./commands/permissions-command.ts')).permissionsCommand },

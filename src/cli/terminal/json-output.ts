@@ -1,5 +1,7 @@
 import type { AuditFinding } from '../../audit/audit.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { Examination } from '../../doctor/examine.ts';
+import { recommendedConfiguration } from '../../doctor/recommend.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import type { ExplainRequest, ExplainStep } from '../../pipeline/explain.ts';
@@ -81,6 +83,14 @@ export function walkJson(
 /** Formats the findings of an audit as JSON. `ok` is false if a finding is severe enough for `--fail-on`. */
 export function auditJson({ file, mode }: Settings, findings: readonly AuditFinding[], ok: boolean): string {
   return documentOf('audit', { ok, configuration: file, mode: mode.name, findings });
+}
+
+/** Formats the result of an examination as JSON. */
+export function doctorJson(examination: Examination): string {
+  const { url, requests, findings, recommendations } = examination;
+  const steps = examination.steps.map(({ name, facts, notDone = null }) => ({ name, facts, notDone }));
+  const configuration = recommendedConfiguration(examination);
+  return documentOf('doctor', { url, requests, steps, findings, recommendations, configuration });
 }
 
 /** The version of the JSON documents. It increases with every incompatible change. */

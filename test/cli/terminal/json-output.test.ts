@@ -31,6 +31,8 @@ const valueAt = (document: unknown, path: string): unknown =>
     : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 
 const { url: walked } = await startFakeUpstream(exampleAnswer);
+/** Makes an examination quick. */
+const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
 describe('--format json', () => {
   // Each row has a command, a path in its document, and the names of all members of the object at that path.
@@ -47,6 +49,9 @@ describe('--format json', () => {
     ['explain /services/v2/question.json', 'steps.0', 'name text'],
     ['check', '', 'version kind ok configuration operations mode warnings errors'],
     ['check --mode stric', 'errors.0', 'source pointer message suggestion'],
+    [`doctor ${walked} ${QUICK}`, '', 'version kind url requests steps findings recommendations configuration'],
+    [`doctor ${walked} ${QUICK}`, 'steps.0', 'name facts notDone'],
+    [`doctor ${walked} ${QUICK}`, 'recommendations.0', 'key value reason'],
     ['audit --mode observe', '', 'version kind ok configuration mode findings'],
     ['audit --upstream http://qa.example.org', 'findings.0', 'rule severity key source found harm fix'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],

@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { examine, type ExamineOptions } from '../../doctor/examine.ts';
+import { CannotProbe } from '../../doctor/probe.ts';
+import { ProbingEnded } from '../../doctor/probe-client.ts';
+import { recommendedConfiguration } from '../../doctor/recommend.ts';
+import { toAuthorization } from '../../identity/basic-credential.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
+import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { numberFlag } from '../flag-values.ts';
+import { doctorLines, planLines } from '../terminal/doctor-lines.ts';
+import { doctorJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
+import { untilInterrupted } from '../terminal/signals.ts';
+import { walkCredential } from './walk-flags.ts';
+
+/** The command `portico doctor` examines a live server and recommends a configuration for it. */
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Examine a live server with safe requests, and recommend a configuration',
+  args: 'URL',
+  argCount: [1, 1],
+  flags: [
+    { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
+    { name: 'password-file', value: 'FILE', help: 'A file whose first line is the password of --user.' },
+    { name: 'concurrency-max', value: 'NUMBER', help: 'Maximum number of concurrent requests; 16 by default.' },
+    { name: 'idle', value: 'SECONDS', help: 'How long an idle connection is watched; 10 seconds by default.' },
+    { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; 10 seconds by default.' },
+    { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
+    { name: 'output', value: 'FILE', help: 'Write the recommended configuration to a new file.' },
+    { name: 'yes', help: 'Do not ask before the examination starts.' },
+    FORMAT_FLAG,
+  ],
+  notes: [
+    'The command shows its plan and asks before it sends anything. It sends only GET and HEAD requests, never follows a',
+    'redirect, and sends the credential only to the API that it found. Progress goes to standard error.',
+    '',
+    'PORTICO_PASSWORD=… portico doctor https://qa.example.org/qa --user checker --yes --output portico.yaml',
+    '',
+    'portico check --against compares responses with the contract; portico doctor examines the server around them.',
+    'The exit code is 1 if the server does not respond or has no API; findings do not change it.',
+  ],
+  run: async (line, io) => {
+    const [url = ''] = line.args;
+    const address = addressOf(url);
+    const json = wantsJson(line);
+    const bounds = {
+      maxConcurrency: numberFlag(line, 'concurrency-max', 16, [1, 128]),
+      idleMs: numberFlag(line, 'idle', 10, [1, 120]) * 1000,
+      timeoutMs: numberFlag(line, 'timeout', 10, [1, 120]) * 1000,
+      delayMs: numberFlag(line, 'delay', 50, [0, 10_000]),
+    };
+    planLines(url, bounds).forEach(io.err);
+    await confirm(line, io);
+    const authorization = await credential(line, io);
+    const interrupted = untilInterrupted();
+    const onStep = (name: string) => (io.live === undefined ? io.err(`… ${name}`) : io.live(`… ${name}`));
+    try {
+      const examination = await run(address, { ...bounds, authorization, onStep, signal: interrupted.signal }, url);
+      io.live?.('');
+      if (json) io.out(doctorJson(examination));
+      else doctorLines(examination).forEach(io.out);
+      write(line.last('output'), recommendedConfiguration(examination), io);
+      return interrupted.signal.aborted ? EXIT.failed : EXIT.ok;
+    } finally {
+      interrupted.release();
+    }
+  },
+};
+
+function addressOf(url: string): UpstreamAddress {
+  const parsed = parseUpstreamUrl(url, { source: url, pointer: '' });
+  if ('address' in parsed) return parsed.address;
+  // The URL itself is not repeated, because it may contain a password.
+  throw new UsageError(`the URL ${parsed.faults.map(({ message }) => message).join(' and ')}`);
+}
+
+async function run(address: UpstreamAddress, options: ExamineOptions, url: string) {
+  try {
+    return await examine(address, options);
+  } catch (error) {
+    if (error instanceof CannotProbe || error instanceof ProbingEnded)
+      throw new CommandFailure(`${url} cannot be examined: ${error.message}`);
+    throw error;
+  }
+}
+
+async function confirm(line: CommandLine, io: CommandIo): Promise<void> {
+  if (line.last('yes') !== undefined) return;
+  if (io.stdin.isTTY !== true) throw new UsageError('add --yes to start without a question');
+  const editor = createInterface({ input: io.stdin, output: process.stderr });
+  try {
+    if (!/^y(?:es)?$/i.test((await editor.question('Start? [y/N] ')).trim())) throw new CommandFailure('not started');
+  } finally {
+    editor.close();
+  }
+}
+
+async function credential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
+  const [user, file] = [line.last('user'), line.last('password-file')];
+  if (file === undefined) return walkCredential(line, io);
+  if (user === undefined || user === '' || user.includes(':'))
+    throw new UsageError('--password-file requires --user with a user name without a colon');
+  try {
+    const [password = ''] = readFileSync(resolve(io.cwd, file), 'utf8').split(/\r?\n/, 1);
+    if (password === '') throw new UsageError(`--password-file ${file}: the first line is empty`);
+    return toAuthorization(user, password);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
+  }
+}
+
+function write(file: string | undefined, text: string, { cwd, err }: CommandIo): void {
+  if (file === undefined) return;
+  try {
+    writeFileSync(resolve(cwd, file), text, { flag: 'wx' });
+    err(`Wrote ${file}. Next: portico check --config ${file}`);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+    throw new CommandFailure(code === 'EEXIST' ? `${file} already exists` : `${file} cannot be written (${code})`);
+  }
+}

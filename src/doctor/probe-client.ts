@@ -1,0 +1,203 @@
+import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as TlsAgent, request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
+import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
+
+/** One request of a probe. There is no way to send a body or another method. */
+export interface ProbeRequest {
+  readonly method?: 'GET' | 'HEAD';
+  /** The path and query after the base path. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The credential: the operator's own (default), none, or another value of `Authorization`. */
+  readonly credential?: 'own' | 'none' | { readonly authorization: string };
+  /** The connections to use. By default, each request has a new connection. */
+  readonly agent?: Agent;
+}
+
+/** A response, exactly as it was received. */
+export interface ProbeResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  /** `1.0` or `1.1`. */
+  readonly httpVersion: string;
+  /** All headers, including those of the connection and duplicates. */
+  readonly headers: HeaderPairs;
+  /** The body as received, with its content coding. At most 8 MiB. */
+  readonly body: Buffer;
+  /** When the request was sent and when the head arrived, in epoch milliseconds. */
+  readonly sentAt: number;
+  readonly headAt: number;
+  /** The time from the request to the end of the body, in milliseconds. */
+  readonly ms: number;
+  /** True if the request was sent on a connection that had carried another one. */
+  readonly reused: boolean;
+  readonly socket: Socket;
+}
+
+/** A request without a response. */
+export interface ProbeFailure {
+  readonly kind: 'failure';
+  readonly facts: FailureFacts;
+  readonly ms: number;
+}
+
+/** Sends requests to one server, within limits. */
+export interface ProbeClient {
+  readonly origin: string;
+  readonly basePath: string;
+  readonly hasCredential: boolean;
+  send(request: ProbeRequest): Promise<ProbeResponse | ProbeFailure>;
+  /** Returns connections that stay open between requests, at most `maxSockets`. The caller must destroy them. */
+  keepAlive(maxSockets: number): Agent;
+  /** Returns a client for another address of the same operator. Both share one limit. */
+  at(origin: string, basePath: string): ProbeClient;
+  sent(): number;
+}
+
+/** Limits and credentials of a client. */
+export interface ProbeClientOptions {
+  readonly authorization: string | undefined;
+  /** The maximum number of requests. */
+  readonly maxRequests: number;
+  /** The pause before each request that does not belong to the concurrency test, in milliseconds. */
+  readonly delayMs: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Additional certificate authorities, in PEM format. */
+  readonly ca?: string | undefined;
+}
+
+/** Ends a probe because all allowed requests are used up, or because the operator interrupted the examination. */
+export class ProbingEnded extends Error {
+  override readonly name = 'ProbingEnded';
+}
+
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Larger than any server sends, so that the examination can report large heads. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
+/** Creates a client. No connection is opened before the first request. */
+export function createProbeClient(
+  address: { readonly origin: string; readonly basePath: string },
+  options: ProbeClientOptions,
+): ProbeClient {
+  let count = 0;
+  const create = (origin: string, basePath: string): ProbeClient => ({
+    origin,
+    basePath,
+    hasCredential: options.authorization !== undefined,
+    async send(request) {
+      if (request.agent === undefined && count > 0 && options.delayMs > 0)
+        await sleep(options.delayMs, undefined, { signal: options.signal }).catch(() => undefined);
+      if (options.signal.aborted) throw new ProbingEnded('interrupted');
+      if (count >= options.maxRequests) throw new ProbingEnded(`all ${options.maxRequests} requests are used up`);
+      count += 1;
+      return exchange(new URL(origin), basePath + request.path, request, options);
+    },
+    keepAlive(maxSockets) {
+      const agent = origin.startsWith('https:')
+        ? new TlsAgent({ keepAlive: true, maxSockets, ca: options.ca })
+        : new Agent({ keepAlive: true, maxSockets });
+      // Node would close idle connections itself before the time in the Keep-Alive header ends, which would hide when
+      // the server closes them.
+      agent.keepSocketAlive = () => true;
+      return agent;
+    },
+    at: create,
+    sent: () => count,
+  });
+  return create(address.origin, address.basePath);
+}
+
+function exchange(
+  { protocol, hostname, port }: URL,
+  path: string,
+  { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
+  { authorization, timeoutMs, signal, ca }: ProbeClientOptions,
+): Promise<ProbeResponse | ProbeFailure> {
+  // The types allow nothing else, but a probe must not change anything even if a caller circumvents them.
+  if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
+  const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
+  const sentAt = Date.now();
+  const startedAt = performance.now();
+  let phase: ExchangePhase = 'connecting';
+  return new Promise((resolve) => {
+    const done = (result: ProbeResponse | ProbeFailure) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      resolve(result);
+    };
+    const elapsed = () => performance.now() - startedAt;
+    const fail = (error: unknown) => {
+      const failure = toTransportFailure(error, phase);
+      // Node reports a connection that is lost during the TLS handshake as a reset of the request.
+      done({ kind: 'failure', facts: failure.facts ?? { cause: 'connection_terminated' }, ms: elapsed() });
+    };
+    const outgoing = (protocol === 'https:' ? requestHttps : requestHttp)({
+      method,
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? undefined : port,
+      path,
+      agent: agent ?? false,
+      ca,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      headers: {
+        Accept: 'application/json',
+        'Accept-Encoding': 'identity',
+        'User-Agent': 'portico-doctor',
+        ...(own !== undefined && { Authorization: own }),
+        ...headers,
+      },
+    });
+    const timer = setTimeout(() => outgoing.destroy(new UpstreamFailure('deadline')), timeoutMs);
+    const abort = () => outgoing.destroy(new UpstreamFailure('aborted'));
+    signal.addEventListener('abort', abort, { once: true });
+    outgoing.once('socket', (socket) => {
+      const connected = () => (phase = 'waiting');
+      if (!socket.connecting) connected();
+      socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', connected);
+    });
+    outgoing.on('error', fail);
+    outgoing.once('response', (response: IncomingMessage) => {
+      phase = 'body';
+      const headAt = Date.now();
+      const { socket } = response;
+      readAll(response).then(
+        (body) =>
+          done({
+            kind: 'response',
+            status: response.statusCode ?? 0,
+            httpVersion: response.httpVersion,
+            headers: pairs(response.rawHeaders),
+            body,
+            sentAt,
+            headAt,
+            ms: elapsed(),
+            reused: outgoing.reusedSocket,
+            socket,
+          }),
+        fail,
+      );
+    });
+    outgoing.end();
+  });
+}
+
+async function readAll(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response) {
+    parts.push(part as Buffer);
+    length += (part as Buffer).length;
+    if (length > MAX_BODY_BYTES) throw new UpstreamFailure('too_large');
+  }
+  return Buffer.concat(parts, length);
+}
+
+function pairs(rawHeaders: readonly string[]): HeaderPairs {
+  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []));
+}

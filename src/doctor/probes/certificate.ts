@@ -1,0 +1,115 @@
+import { isIP } from 'node:net';
+import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { DAY_MS } from '../../lib/clock.ts';
+import { failureHint } from '../../upstream/failure-hints.ts';
+import { toTransportFailure } from '../../upstream/transport-failure.ts';
+import { CannotProbe, type DoctorFinding } from '../probe.ts';
+
+/** Where and how long to connect. */
+export interface CertificateOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Additional certificate authorities, in PEM format. */
+  readonly ca?: string | undefined;
+}
+
+/** What a TLS handshake shows about a server. */
+export interface CertificateReport {
+  readonly facts: readonly string[];
+  readonly findings: readonly DoctorFinding[];
+  /** True if Portico would connect to the server. */
+  readonly isTrusted: boolean;
+}
+
+const WARN_DAYS = 21;
+
+/**
+ * Shakes hands with an https server without sending a request, so that an untrusted server gets no credential. Throws
+ * `CannotProbe` if there is no TLS on the port.
+ */
+export async function examineCertificate(origin: string, options: CertificateOptions): Promise<CertificateReport> {
+  const socket = await handshake(new URL(origin), options);
+  try {
+    const certificate = socket.getPeerCertificate(true);
+    const reason = socket.authorized ? undefined : String(socket.authorizationError);
+    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / DAY_MS);
+    const protocol = socket.getProtocol() ?? 'unknown';
+    return {
+      isTrusted: reason === undefined,
+      facts: [
+        `${protocol} with ${socket.getCipher().name}.`,
+        `The certificate is for ${certificate.subjectaltname ?? certificate.subject?.CN ?? 'no name'} and valid for ${days} more days.`,
+        `The chain has ${chainLength(certificate)} certificates.`,
+      ],
+      findings: [
+        ...(reason === undefined ? [] : [untrusted(reason)]),
+        ...(days < WARN_DAYS ? [expiring(days)] : []),
+        ...(/^TLSv1(?:\.1)?$/.test(protocol) ? [outdated(protocol)] : []),
+      ],
+    };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function handshake({ hostname, port }: URL, { timeoutMs, signal, ca }: CertificateOptions): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({
+      host,
+      port: port === '' ? 443 : Number(port),
+      ca,
+      // The result of the verification is reported instead. Nothing is sent on this connection.
+      rejectUnauthorized: false,
+      ...(isIP(host) === 0 && { servername: host }),
+    });
+    const fail = (reason: string) => {
+      socket.destroy();
+      reject(new CannotProbe(reason));
+    };
+    const abort = () => fail('interrupted');
+    const release = () => {
+      socket.setTimeout(0);
+      signal.removeEventListener('abort', abort);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    socket.setTimeout(timeoutMs, () => fail('the TLS handshake did not finish in time'));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      release();
+      const { facts } = toTransportFailure(error, 'connecting');
+      fail(facts === undefined ? 'the TLS handshake failed' : failureHint(facts));
+    });
+    socket.once('secureConnect', () => {
+      release();
+      resolve(socket);
+    });
+  });
+}
+
+function chainLength(certificate: DetailedPeerCertificate): number {
+  const seen = new Set<string>();
+  for (let next = certificate; next?.fingerprint256 && !seen.has(next.fingerprint256); next = next.issuerCertificate)
+    seen.add(next.fingerprint256);
+  return seen.size;
+}
+
+const untrusted = (reason: string): DoctorFinding => ({
+  severity: 'critical',
+  text: `The certificate is not trusted (${reason}).`,
+  advice:
+    reason === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+      ? 'The server probably does not send its intermediate certificates. Complete the chain on the server.'
+      : 'Portico refuses to connect. Correct the certificate, or add its authority with NODE_EXTRA_CA_CERTS=FILE.',
+});
+
+const expiring = (days: number): DoctorFinding => ({
+  severity: days < 0 ? 'critical' : 'high',
+  text: days < 0 ? 'The certificate has expired.' : `The certificate expires in ${days} days.`,
+  advice: 'Renew it; afterwards, every request through Portico gets a 502.',
+});
+
+const outdated = (protocol: string): DoctorFinding => ({
+  severity: 'medium',
+  text: `The server negotiates ${protocol}.`,
+  advice: 'TLS 1.0 and 1.1 are deprecated (RFC 8996). Enable TLS 1.2 or 1.3 on the server.',
+});

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { errorShape } from '../../upstream/translate-failure.ts';
+import { type DoctorFinding, type Probe, respond } from '../probe.ts';
+import type { ProbeResponse } from '../probe-client.ts';
+
+/** Traces that name classes or files of the server. */
+const INTERNALS =
+  /\bat [\w$.]+\([\w.]+:\d+\)|Exception\b.*\n\s*at |Traceback \(most recent call last\)|Apache Tomcat\/\d/;
+
+const WORDS = {
+  error: '{error}',
+  'errors.message': '{errors: {message}}',
+  html: 'an HTML page',
+  empty: 'an empty body',
+  other: 'another form',
+} as const;
+
+/** Asks in which of the known forms the server reports errors. */
+export const errorProbe: Probe = {
+  name: 'errors',
+  does: 'requests a resource and a path that do not exist, an invalid parameter, and a list without a credential',
+  requests: () => 4,
+  run: async ({ client, operations, list }) => {
+    const listPath = list?.operation.path ?? operations[0]?.path ?? '';
+    const unknown = `/services/v2/portico-doctor-${randomBytes(4).toString('hex')}.json`;
+    const cases = [
+      { what: 'a missing resource', request: { path: '/services/v2/comment/999999999.json' } },
+      { what: 'an unknown path', request: { path: unknown } },
+      { what: 'an invalid parameter', request: { path: `${listPath}?page=x` } },
+      { what: 'a list without a credential', request: { path: listPath, credential: 'none' as const } },
+    ];
+    const facts: string[] = [];
+    const findings: DoctorFinding[] = [];
+    for (const { what, request } of cases) {
+      const response = await respond(client, request);
+      const shape = errorShape(response);
+      facts.push(
+        response.status < 400
+          ? `${sentence(what)}: ${response.status}.`
+          : `${sentence(what)}: ${response.status} with ${WORDS[shape]}.`,
+      );
+      findings.push(...findingsOf(what, response, shape));
+    }
+    return { facts, findings };
+  },
+};
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function findingsOf(what: string, response: ProbeResponse, shape: keyof typeof WORDS): readonly DoctorFinding[] {
+  const { status, body } = response;
+  const isError = status >= 400;
+  return [
+    ...(isError && shape === 'other'
+      ? [
+          {
+            severity: 'medium' as const,
+            text: `The error for ${what} (${status}) has a form that Portico does not know.`,
+            advice: 'Portico cannot forward its message. Compare it with docs/errors.md.',
+          },
+        ]
+      : []),
+    ...(status >= 500
+      ? [
+          {
+            severity: 'medium' as const,
+            text: `The server responds to ${what} with ${status}.`,
+            advice: 'Portico counts these as failures of the upstream; enough of them open the circuit.',
+          },
+        ]
+      : []),
+    ...(INTERNALS.test(body.toString('latin1', 0, 20_000))
+      ? [
+          {
+            severity: 'low' as const,
+            text: `The response to ${what} shows internals of the server.`,
+            advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides it.',
+          },
+        ]
+      : []),
+  ];
+}

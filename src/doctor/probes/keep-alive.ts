@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { valuesOf, type Probe, type ProbeContext, type ProbeResult, readableList, respond } from '../probe.ts';
+import type { ProbeResponse } from '../probe-client.ts';
+
+/** Portico's share of the server's idle timeout, so that Portico closes idle connections first. */
+const SHARE = 0.8;
+
+/** Asks whether connections stay open between requests, and how long an idle one lives. */
+export const keepAliveProbe: Probe = {
+  name: 'keep-alive',
+  does: 'sends two requests on one connection, leaves it idle, and waits until the server closes it',
+  requests: () => 3,
+  run: async (context) => {
+    const { client } = context;
+    const { path } = readableList(context).operation;
+    const agent = client.keepAlive(1);
+    try {
+      const first = await respond(client, { path, agent });
+      const second = await respond(client, { path, agent });
+      if (!second.reused || closes(second)) return withoutKeepAlive(first);
+      const idle = await idleTime(second, context);
+      const hint = hintedSeconds(second);
+      if (idle === undefined) {
+        const third = await client.send({ path, agent });
+        const alive = third.kind === 'response' && third.reused;
+        return alive ? longLived(context.idleMs, hint) : silentlyDropped(context.idleMs);
+      }
+      return closedAfter(idle, hint);
+    } finally {
+      agent.destroy();
+    }
+  },
+};
+
+const closes = ({ headers }: ProbeResponse): boolean =>
+  valuesOf(headers, 'connection').some((value) => /\bclose\b/i.test(value));
+
+const hintedSeconds = ({ headers }: ProbeResponse): number | undefined => {
+  const [, seconds] = /timeout=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+};
+
+/** Returns how long the connection stayed open, in milliseconds. Undefined if it outlived the limit. */
+async function idleTime({ socket }: ProbeResponse, { idleMs, signal }: ProbeContext): Promise<number | undefined> {
+  const startedAt = performance.now();
+  const ended = new AbortController();
+  const limits = AbortSignal.any([signal, ended.signal]);
+  const isClosed = socket.destroyed
+    ? true
+    : await Promise.race([
+        once(socket, 'close', { signal: limits }).then(() => true),
+        sleep(idleMs, false, { signal: limits }),
+      ])
+        .catch(() => false)
+        .finally(() => ended.abort());
+  return isClosed ? performance.now() - startedAt : undefined;
+}
+
+function withoutKeepAlive(response: ProbeResponse): ProbeResult {
+  const hint = closes(response) ? 'Connection: close' : 'no close hint';
+  return {
+    facts: [`The server closes the connection after each response (${hint}).`],
+    findings: [
+      {
+        severity: 'medium',
+        text: 'The server closes the connection after each response.',
+        advice: 'Each request pays for a new connection. Enable keep-alive on the server or on the proxy before it.',
+      },
+    ],
+  };
+}
+
+const recommended = (ms: number, reason: string) => [
+  { key: 'upstream.idleTimeoutMs', value: Math.max(1, Math.floor(ms * SHARE)), reason },
+];
+
+const hintWords = (hint: number | undefined) => (hint === undefined ? 'no Keep-Alive hint' : `hint: ${hint} s`);
+
+function longLived(idleMs: number, hint: number | undefined): ProbeResult {
+  const announced = hint === undefined ? idleMs : Math.min(idleMs, hint * 1000);
+  return {
+    facts: [`An idle connection was still usable after ${idleMs} ms (${hintWords(hint)}).`],
+    recommendations: recommended(
+      announced,
+      `Idle connections live for at least ${announced} ms; Portico closes them first.`,
+    ),
+  };
+}
+
+function closedAfter(measured: number, hint: number | undefined): ProbeResult {
+  const ms = Math.round(measured);
+  const lived = Math.min(ms, hint === undefined ? ms : hint * 1000);
+  const isShort = lived < 2000;
+  const isWrong = hint !== undefined && ms < hint * 1000 * 0.9;
+  return {
+    facts: [`The server closed an idle connection after ${ms} ms (${hintWords(hint)}).`],
+    findings: [
+      ...(isShort
+        ? [
+            {
+              severity: 'medium' as const,
+              text: `Idle connections are closed after ${ms} ms.`,
+              advice: 'Few connections can be reused. Raise the idle timeout of the server to 20 seconds or more.',
+            },
+          ]
+        : []),
+      ...(isWrong
+        ? [
+            {
+              severity: 'medium' as const,
+              text: `Keep-Alive promises ${hint} s, but the connection was closed after ${ms} ms.`,
+              advice: 'A proxy in between probably closes it; its timeout must be the longer one.',
+            },
+          ]
+        : []),
+    ],
+    recommendations: recommended(
+      lived,
+      `The server closes idle connections after ${lived} ms; Portico closes them first.`,
+    ),
+  };
+}
+
+function silentlyDropped(idleMs: number): ProbeResult {
+  return {
+    facts: [`After ${idleMs} ms, an idle connection no longer worked, although nobody had closed it.`],
+    findings: [
+      {
+        severity: 'high',
+        text: 'Idle connections stop working without being closed.',
+        advice: 'A firewall probably forgets them. Keep upstream.idleTimeoutMs low, or requests on them will fail.',
+      },
+    ],
+    recommendations: [
+      { key: 'upstream.idleTimeoutMs', value: 1000, reason: 'Idle connections stop working without being closed.' },
+    ],
+  };
+}

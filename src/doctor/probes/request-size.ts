@@ -1,0 +1,43 @@
+import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
+import { type Probe, readableList } from '../probe.ts';
+
+/** The sizes of an additional header, in bytes. The default limits of common servers lie between them. */
+const SIZES = [3500, 7500, 15_500];
+
+/** Asks how large the head of a request may be. */
+export const requestSizeProbe: Probe = {
+  name: 'request heads',
+  does: `sends an additional header of ${SIZES.join(', ')} bytes, until the server refuses it`,
+  requests: () => SIZES.length,
+  run: async (context) => {
+    const { operation, response } = readableList(context);
+    let accepted = 0;
+    for (const size of SIZES) {
+      const headers = { 'X-Portico-Doctor': 'x'.repeat(size) };
+      const result = await context.client.send({ path: operation.path, headers });
+      // Some servers close the connection instead of sending a status.
+      if (result.kind === 'failure' || result.status !== response.status) {
+        const how = result.kind === 'failure' ? 'by closing the connection' : `with ${result.status}`;
+        const limit = accepted + 500;
+        return {
+          facts: [`A request head of about ${limit} bytes is accepted; ${size + 500} bytes are refused ${how}.`],
+          ...(accepted > 0 && {
+            recommendations: [
+              {
+                key: 'listen.maxHeaderBytes',
+                value: limit,
+                reason: `The server refuses larger heads ${how}; Portico then refuses them with a clear 431.`,
+              },
+            ],
+          }),
+        };
+      }
+      accepted = size;
+    }
+    return {
+      facts: [
+        `Request heads of ${accepted + 500} bytes are accepted (Portico’s limit: ${LISTEN_DEFAULTS.maxHeaderBytes}).`,
+      ],
+    };
+  },
+};

@@ -1,0 +1,113 @@
+import { type DoctorFinding, type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
+import type { ProbeResponse } from '../probe-client.ts';
+
+/** Headers that may occur several times. */
+const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning cache-control allow'.split(' '));
+/** The limit of undici, Portico's HTTP client. */
+const MAX_HEAD_BYTES = 16_384;
+
+/** Asks what the heads and bodies of ordinary responses look like. Reads the responses that are already there. */
+export const responseProbe: Probe = {
+  name: 'responses',
+  does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',
+  requests: () => 1,
+  run: async (context) => {
+    const { operation, response: list } = readableList(context);
+    const head = await respond(context.client, { method: 'HEAD', path: operation.path });
+    const [type = 'none'] = valuesOf(list.headers, 'content-type');
+    const bytes = Math.max(...context.responses.map(headBytes));
+    const findings = [
+      ...duplicates(context),
+      ...(list.httpVersion === '1.1' ? [] : [oldVersion(list.httpVersion)]),
+      ...textFindings(list, type),
+      ...cacheFindings(list),
+      ...(bytes > MAX_HEAD_BYTES / 2 ? [largeHead(bytes)] : []),
+      ...(head.status === list.status ? [] : [headDiffers(head.status, list.status)]),
+    ];
+    return {
+      facts: [
+        `The server speaks HTTP/${list.httpVersion} and sends lists as ${type}.`,
+        `The largest response head has ${bytes} bytes.`,
+      ],
+      findings,
+    };
+  },
+};
+
+const headBytes = ({ headers }: ProbeResponse): number =>
+  headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+
+function duplicates({ responses }: ProbeContext): readonly DoctorFinding[] {
+  const names = responses.flatMap(({ headers }) => {
+    const all = headers.map(([name]) => name.toLowerCase()).filter((name) => !REPEATABLE.has(name));
+    return all.filter((name, at) => all.indexOf(name) !== at);
+  });
+  if (names.length === 0) return [];
+  return [
+    {
+      severity: 'medium',
+      text: `Responses repeat headers that may occur only once: ${[...new Set(names)].join(', ')}.`,
+      advice: 'Recipients disagree on which value counts. A proxy often adds what the server already sent.',
+    },
+  ];
+}
+
+const oldVersion = (version: string): DoctorFinding => ({
+  severity: 'medium',
+  text: `The server responds with HTTP/${version}.`,
+  advice: 'Each request needs a new connection. Look for an old proxy in between.',
+});
+
+function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFinding[] {
+  const [, charset] = /charset\s*=\s*"?([\w-]+)/i.exec(type) ?? [];
+  const isUtf8 = Buffer.from(body.toString('utf8')).equals(body);
+  return [
+    ...(charset !== undefined && !/^utf-?8$/i.test(charset)
+      ? [
+          {
+            severity: 'medium' as const,
+            text: `Lists are labeled with the charset ${charset}.`,
+            advice: 'JSON is always UTF-8 (RFC 8259 §8.1); clients that believe the label show broken letters.',
+          },
+        ]
+      : []),
+    ...(isUtf8
+      ? []
+      : [
+          {
+            severity: 'high' as const,
+            text: 'Lists contain bytes that are not UTF-8.',
+            advice: 'Such a page breaks the contract: it is counted and never stored. Fix the encoding on the server.',
+          },
+        ]),
+  ];
+}
+
+/** Returns findings about headers that keep Portico from storing pages (rules, 6). */
+function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
+  const varies = valuesOf(headers, 'vary')
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'accept-encoding');
+  const because = [
+    ...(valuesOf(headers, 'set-cookie').length > 0 ? ['Set-Cookie'] : []),
+    ...(varies.length > 0 ? [`Vary: ${varies.join(', ')}`] : []),
+  ];
+  return because.map((header) => ({
+    severity: 'medium',
+    text: `Lists have ${header}.`,
+    advice: 'Portico does not store such responses, so the cache cannot help. Remove the header from the API.',
+  }));
+}
+
+const largeHead = (bytes: number): DoctorFinding => ({
+  severity: 'medium',
+  text: `A response head has ${bytes} bytes.`,
+  advice: `Portico refuses heads of more than ${MAX_HEAD_BYTES} bytes. Look for cookies or debug headers.`,
+});
+
+const headDiffers = (head: number, get: number): DoctorFinding => ({
+  severity: 'low',
+  text: `HEAD gets ${head}, but GET gets ${get}.`,
+  advice: 'Both should be the same (RFC 9110 §9.3.2).',
+});

@@ -1,0 +1,70 @@
+import { plainText } from '../report/plain-text.ts';
+import type { Examination } from './examine.ts';
+import type { Recommendation } from './probe.ts';
+
+const WIDTH = 100;
+
+/** A branch of the configuration. A leaf is a recommendation. */
+type Branch = Map<string, Branch | Recommendation>;
+
+/**
+ * Returns the recommended configuration as YAML, with the reason above each key. It begins with the mode `observe`,
+ * because only recorded traffic shows what can be enforced.
+ */
+export function recommendedConfiguration({
+  url,
+  recommendations,
+}: Pick<Examination, 'url' | 'recommendations'>): string {
+  const all: readonly Recommendation[] = [
+    {
+      key: 'mode',
+      value: 'observe',
+      reason: 'Start without refusing anything, and look at the recorded violations first.',
+    },
+    { key: 'upstream.url', value: url, reason: 'The address at which the API was found.' },
+    ...recommendations,
+  ];
+  const root: Branch = new Map();
+  // If two probes recommend the same key, the first reason counts.
+  for (const one of all.toReversed()) place(root, one.key.split('.'), one);
+  const ordered = [...new Set(all.map(({ key }) => key.split('.')[0] ?? ''))];
+  return [
+    '# Recommended by portico doctor. Check it with portico check, next to a roles.yaml (portico init).',
+    ...ordered.flatMap((name) => branchLines(name, root.get(name), '')),
+    '',
+  ].join('\n');
+}
+
+function place(branch: Branch, [name = '', ...rest]: readonly string[], leaf: Recommendation): void {
+  if (rest.length === 0) {
+    branch.delete(name);
+    branch.set(name, leaf);
+    return;
+  }
+  const below = branch.get(name);
+  const next: Branch = below instanceof Map ? below : new Map();
+  branch.set(name, next);
+  place(next, rest, leaf);
+}
+
+function branchLines(name: string, node: Branch | Recommendation | undefined, indent: string): readonly string[] {
+  if (node === undefined) return [];
+  if (node instanceof Map)
+    return [
+      `${indent}${name}:`,
+      ...[...node].toReversed().flatMap(([key, below]) => branchLines(key, below, `${indent}  `)),
+    ];
+  const reason = wrapped(plainText(node.reason), WIDTH - indent.length).map((line) => `${indent}# ${line}`);
+  // JSON is valid YAML, and strings in it need no further quoting.
+  return [...reason, `${indent}${name}: ${JSON.stringify(node.value)}`];
+}
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length >= width) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

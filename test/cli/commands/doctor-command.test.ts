@@ -1,0 +1,103 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { runProgram } from '../../../src/cli/run-program.ts';
+import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
+import { cleanUpAfterFile } from '../../builders/clean-up.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { healthy } from '../../doctor/probe-setting.ts';
+import { processIoOf } from '../process-io-of.ts';
+
+const reference = await startReferenceServer({ basePath: '/qa' });
+cleanUpAfterFile(() => reference.close());
+
+async function portico(folder: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { io, text } = processIoOf(folder, { env });
+  return { code: await runProgram(COMMANDS, argv, io), ...text };
+}
+
+const QUICK = ['--yes', '--idle', '1', '--delay', '0', '--concurrency-max', '2'];
+
+describe('portico doctor', () => {
+  it('ends in a configuration that portico check accepts without a warning', async () => {
+    const folder = tempFolder();
+    await portico(folder, ['init']);
+    const env = { PORTICO_PASSWORD: 'admin' };
+    const ran = await portico(
+      folder,
+      ['doctor', reference.url, ...QUICK, '--user', 'admin', '--output', 'found.yaml'],
+      env,
+    );
+    expect(ran.code).toBe(0);
+    const checked = await portico(folder, ['check', '--config', 'found.yaml']);
+    expect(checked).toEqual({ code: 0, out: expect.stringMatching(/^OK: found\.yaml/) as string, err: '' });
+    const text = readFileSync(join(folder, 'found.yaml'), 'utf8');
+    expect(parse(text)).toMatchObject({ mode: 'observe', upstream: { url: reference.url, concurrency: 2 } });
+    expect(ran.out).toContain(text.trim());
+    // Every key has its reason.
+    for (const line of text.split('\n').filter((one) => /: \S/.test(one) && !one.includes('#')))
+      expect(text).toMatch(new RegExp(`# .*\\n${line.replaceAll(/[[\]{}.*+?^$|()\\]/g, String.raw`\$&`)}`));
+    // Existing files are never overwritten.
+    const again = await portico(folder, ['doctor', reference.url, ...QUICK, '--output', 'found.yaml']);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('found.yaml already exists') as string });
+  });
+
+  it('shows its plan and sends nothing without --yes if nobody can be asked', async () => {
+    const server = await startFakeUpstream(healthy);
+    const { code, err } = await portico('/', ['doctor', server.url]);
+    expect({ code, plan: err.split('\n')[0] }).toEqual({
+      code: 2,
+      plan: `Plan for ${server.url}: at most 113 requests, all of them GET or HEAD, 50 ms apart`,
+    });
+    expect(err).toContain('add --yes to start without a question');
+    expect(server.requests).toEqual([]);
+  });
+
+  // The server controls realms, headers and errors, and may even echo the credential.
+  it('never shows the password, nor control characters from the server', async () => {
+    const server = await startFakeUpstream(async (request, response) => {
+      const answer = await healthy(request, response);
+      return { ...answer, headers: { ...answer?.headers, 'WWW-Authenticate': 'Basic realm="\u009b31m"' } };
+    });
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'password'), 'correct horse\n');
+    chmodSync(join(folder, 'password'), 0o600);
+    const { code, out, err } = await portico(folder, [
+      'doctor',
+      server.url,
+      ...QUICK,
+      '--user',
+      'checker',
+      '--password-file',
+      'password',
+    ]);
+    expect(code).toBe(0);
+    expect(out + err).not.toMatch(/correct horse|Y2hlY2tlcjpjb3JyZWN0/);
+    // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
+    expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(out).toContain(String.raw`realm="\u009b31m"`);
+  });
+
+  it('exits with 1 and one sentence if the server is away', async () => {
+    const server = await startFakeUpstream(healthy);
+    await server.close();
+    const { code, out, err } = await portico('/', ['doctor', server.url, ...QUICK]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(`portico: ${server.url} cannot be examined: the server does not accept connections`);
+  });
+
+  it.each([
+    [['doctor', 'qa.example.org', '--yes'], 'the URL is not an absolute URL'],
+    [['doctor', 'http://me:secret@qa.example.org', '--yes'], 'the URL must not contain credentials'],
+    [['doctor', 'http://127.0.0.1:9', '--yes', '--concurrency-max', '1000'], '--concurrency-max must be'],
+    [['doctor', 'http://127.0.0.1:9', '--yes', '--password-file', 'x'], '--password-file requires --user'],
+  ])('refuses %j', async (argv, message) => {
+    const { code, err } = await portico('/', argv);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).not.toContain('secret');
+  });
+});

@@ -1,0 +1,155 @@
+import { createServer, type Socket, type AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { examine, type Examination, type ExamineOptions, maxRequests, PROBES } from '../../src/doctor/examine.ts';
+import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { readText, sectionOf, tableBy } from '../readme/tables.ts';
+import { AUTHORIZATION, healthy } from './probe-setting.ts';
+
+/** Examines a server quickly: idle connections are watched for 100 ms only. */
+function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<Examination> {
+  const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
+  if (!('address' in parsed)) throw new Error('invalid URL');
+  return examine(parsed.address, {
+    authorization: AUTHORIZATION,
+    idleMs: 100,
+    maxConcurrency: 2,
+    timeoutMs: 2000,
+    delayMs: 0,
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    ...options,
+  });
+}
+
+const notDone = ({ steps }: Examination) =>
+  steps.flatMap(({ name, notDone: reason }) => (reason === undefined ? [] : [`${name}: ${reason}`]));
+
+/** Serves the API only under a prefix, and pages for browsers elsewhere. */
+const under =
+  (prefix: string): FakeHandler =>
+  (request, response) =>
+    request.path.startsWith(`${prefix}/services/v2/`)
+      ? healthy(request, response)
+      : { status: 404, body: '<html>Not here</html>', headers: { 'Content-Type': 'text/html' } };
+
+describe('an examination', () => {
+  it('sends only GET and HEAD, within its limit, and sends no credential while it searches', async () => {
+    const server = await startFakeUpstream(under('/qa'));
+    const { requests, url } = await examineAt(server.url);
+    expect(url).toBe(`${server.url}/qa`);
+    expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'HEAD']));
+    expect(server.requests.every(({ body }) => body.length === 0)).toBe(true);
+    expect(server.requests).toHaveLength(requests);
+    expect(requests).toBeLessThanOrEqual(maxRequests(2));
+    const outside = server.requests.filter(({ path }) => !path.startsWith('/qa/'));
+    expect(outside.map(({ headers }) => headers.authorization)).toEqual(outside.map(() => undefined));
+  });
+
+  it.each(['/qa/services/v2', '/qa/services/v2/question.json', '/qa/portal/x', ''])(
+    'finds the API from the path "%s"',
+    async (path) => {
+      const server = await startFakeUpstream(under('/qa'));
+      expect((await examineAt(server.url + path)).url).toBe(`${server.url}/qa`);
+    },
+  );
+
+  it('does everything without a credential that needs none, and says what could not be done', async () => {
+    const server = await startFakeUpstream(healthy);
+    const result = await examineAt(server.url, { authorization: undefined });
+    expect(notDone(result)).toContain('compression: no list could be read; add a credential with --user');
+    expect(result.steps.find(({ name }) => name === 'challenge')?.notDone).toBeUndefined();
+    expect(server.requests.filter(({ user }) => user !== undefined && !user.startsWith('portico-doctor-'))).toEqual([]);
+  });
+
+  it('reports a redirect to a login page', async () => {
+    const server = await startFakeUpstream((request, response) =>
+      request.headers.authorization === undefined
+        ? { status: 302, headers: { Location: '/login?next=x' } }
+        : healthy(request, response),
+    );
+    const { findings } = await examineAt(server.url);
+    expect(findings.map(({ text }) => text)).toContain('Without a credential, the server redirects to /login.');
+  });
+
+  // A redirect may lead to another server, which must never receive the credential.
+  it('never follows a redirect to another server', async () => {
+    const other = await startFakeUpstream(healthy);
+    const server = await startFakeUpstream(() => ({ status: 302, headers: { Location: `${other.url}/services/v2/` } }));
+    await expect(examineAt(server.url)).rejects.toThrow('no API was found');
+    expect(other.requests).toEqual([]);
+  });
+
+  it('ends early when it is interrupted, and keeps what it knows', async () => {
+    const server = await startFakeUpstream(healthy);
+    const interrupt = new AbortController();
+    const result = await examineAt(server.url, {
+      signal: interrupt.signal,
+      onStep: (name) => void (name === 'errors' && interrupt.abort()),
+    });
+    expect(result.steps.find(({ name }) => name === 'challenge')?.facts).not.toEqual([]);
+    expect(notDone(result)).toContain('concurrency: interrupted');
+  });
+
+  it('is interrupted while it watches an idle connection', async () => {
+    const server = await startFakeUpstream(healthy);
+    const interrupt = new AbortController();
+    const result = await examineAt(server.url, {
+      signal: interrupt.signal,
+      idleMs: 60_000,
+      onStep: (name) => void (name === 'keep-alive' && setTimeout(() => interrupt.abort(), 100)),
+    });
+    expect(notDone(result)).toContain('concurrency: interrupted');
+  });
+});
+
+describe('a server that cannot be examined', () => {
+  it.each<[string, (socket: Socket) => void, RegExp]>([
+    ['resets every connection', (socket) => socket.resetAndDestroy(), /closes the connection/],
+    ['closes every connection', (socket) => socket.end(), /closes the connection/],
+    ['sends garbage', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), /does not speak HTTP\/1\.1/],
+    ['never responds', () => undefined, /does not respond in time/],
+    [
+      'stops in the middle of a response',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
+      /does not respond in time/,
+    ],
+  ])('is explained if it %s', async (_name, onRequest, reason) => {
+    const url = await startRawServer((socket) => socket.once('data', () => onRequest(socket)));
+    await expect(examineAt(url, { timeoutMs: 300 })).rejects.toThrow(reason);
+  });
+
+  it('is explained if nothing listens', async () => {
+    const server = await startFakeUpstream(healthy);
+    await server.close();
+    await expect(examineAt(server.url)).rejects.toThrow('does not accept connections on this port');
+  });
+
+  it('is explained if it is a website without the API', async () => {
+    const server = await startFakeUpstream(() => ({ status: 404, body: '<html></html>' }));
+    await expect(examineAt(server.url)).rejects.toThrow(/no API was found.* gets 404; the base path is wrong/);
+  });
+});
+
+async function startRawServer(onSocket: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onSocket(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUpAfterFile(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('docs/doctor.md', () => {
+  it('lists every probe in order', () => {
+    const rows = tableBy(sectionOf(readText('docs/doctor.md'), 'Probes'), 'probe');
+    expect(rows.map(({ probe }) => probe)).toEqual(PROBES.map(({ name }) => name));
+  });
+});

@@ -1,0 +1,66 @@
+import { loadOperations } from '../../src/contract/load-contract.ts';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import type { Probe, ProbeContext } from '../../src/doctor/probe.ts';
+import { createProbeClient, type ProbeClientOptions } from '../../src/doctor/probe-client.ts';
+import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
+import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
+
+/** The path of the list that the probes request. */
+export const LIST = '/services/v2/question.json';
+
+/** The credential of the operator. */
+export const AUTHORIZATION = `Basic ${Buffer.from('checker:correct horse').toString('base64')}`;
+
+const operations = loadOperations(CONTRACT_DEFAULTS).filter(({ path }) => path === LIST);
+
+/** Returns a page of a list with 300 items, at most `cap` of them on one page. */
+export function page(query: URLSearchParams, cap = 1000): object {
+  const size = Math.min(Number(query.get('pageSize') ?? 15), cap);
+  const list = Array.from({ length: Math.min(size, 300) }, (_, id) => ({ id }));
+  return { list, totalCount: 300, page: 1, pageSize: size, pageCount: Math.ceil(300 / size) };
+}
+
+/** A server without defects: it knows one account, and returns errors in a known form. */
+export const healthy: FakeHandler = ({ path, query, headers }) => {
+  if (headers.authorization !== AUTHORIZATION)
+    return {
+      status: 401,
+      headers: { 'WWW-Authenticate': 'Basic realm="Real Answers", charset="UTF-8"' },
+      json: { error: 'Log in.' },
+    };
+  if (query.get('page') === 'x') return { status: 400, json: { error: 'Invalid page.' } };
+  return path.endsWith(LIST) ? { json: page(query) } : { status: 404, json: { error: 'Not found.' } };
+};
+
+/** Creates a client for a server. */
+export function clientOf(url: string, options: Partial<ProbeClientOptions> = {}) {
+  const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
+  if (!('address' in parsed)) throw new Error('invalid URL');
+  const { signal } = new AbortController();
+  const standard = { authorization: AUTHORIZATION, maxRequests: 500, delayMs: 0, timeoutMs: 5000, signal };
+  return createProbeClient(parsed.address, { ...standard, ...options });
+}
+
+/** Runs one probe against a server with a defect. */
+export async function runProbe(probe: Probe, handler: FakeHandler, limits: Partial<ProbeContext> = {}) {
+  const server = await startFakeUpstream(handler);
+  return runProbeAt(server.url, probe, limits);
+}
+
+/** Runs one probe against a running server. */
+export async function runProbeAt(url: string, probe: Probe, limits: Partial<ProbeContext> = {}) {
+  const client = clientOf(url);
+  const [operation] = operations;
+  const response = await client.send({ path: LIST });
+  if (operation === undefined || response.kind === 'failure') throw new Error('no list');
+  return probe.run({
+    client,
+    operations,
+    list: { operation, response },
+    responses: [response],
+    idleMs: 300,
+    maxConcurrency: 2,
+    signal: new AbortController().signal,
+    ...limits,
+  });
+}
