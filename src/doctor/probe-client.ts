@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as TlsAgent, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -113,7 +113,7 @@ export function createProbeClient(
   return create(address.origin, address.basePath);
 }
 
-function exchange(
+async function exchange(
   { protocol, hostname, port }: URL,
   path: string,
   { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
@@ -122,67 +122,73 @@ function exchange(
   // The types allow nothing else, but a probe must not change anything even if a caller circumvents them.
   if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
   const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
+  const isSecure = protocol === 'https:';
   const sentAt = Date.now();
   const startedAt = performance.now();
-  let phase: ExchangePhase = 'connecting';
-  return new Promise((resolve) => {
-    const done = (result: ProbeResponse | ProbeFailure) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-      resolve(result);
+  const outgoing = (isSecure ? requestHttps : requestHttp)({
+    method,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? undefined : port,
+    path,
+    agent: agent ?? false,
+    ca,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headers: {
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'User-Agent': 'portico-doctor',
+      ...(own !== undefined && { Authorization: own }),
+      ...headers,
+    },
+  });
+  const progress: { phase: ExchangePhase } = { phase: 'connecting' };
+  const connected = () => (progress.phase = 'waiting');
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) connected();
+    socket.once(isSecure ? 'secureConnect' : 'connect', connected);
+  });
+  // The reader of the body would only see that the connection was lost, so the reason is remembered.
+  let stopped: UpstreamFailure | undefined;
+  const stop = (kind: 'deadline' | 'aborted') => outgoing.destroy((stopped = new UpstreamFailure(kind)));
+  const timer = setTimeout(stop, timeoutMs, 'deadline');
+  const abort = () => stop('aborted');
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const response = await headOf(outgoing);
+    progress.phase = 'body';
+    const headAt = Date.now();
+    const { socket, httpVersion, statusCode: status = 0 } = response;
+    const body = await readAll(response);
+    const ms = performance.now() - startedAt;
+    const { reusedSocket: reused } = outgoing;
+    return {
+      kind: 'response',
+      status,
+      httpVersion,
+      headers: pairs(response.rawHeaders),
+      body,
+      sentAt,
+      headAt,
+      ms,
+      reused,
+      socket,
     };
-    const elapsed = () => performance.now() - startedAt;
-    const fail = (error: unknown) => {
-      const failure = toTransportFailure(error, phase);
-      // Node reports a connection that is lost during the TLS handshake as a reset of the request.
-      done({ kind: 'failure', facts: failure.facts ?? { cause: 'connection_terminated' }, ms: elapsed() });
-    };
-    const outgoing = (protocol === 'https:' ? requestHttps : requestHttp)({
-      method,
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: port === '' ? undefined : port,
-      path,
-      agent: agent ?? false,
-      ca,
-      maxHeaderSize: MAX_HEAD_BYTES,
-      headers: {
-        Accept: 'application/json',
-        'Accept-Encoding': 'identity',
-        'User-Agent': 'portico-doctor',
-        ...(own !== undefined && { Authorization: own }),
-        ...headers,
-      },
-    });
-    const timer = setTimeout(() => outgoing.destroy(new UpstreamFailure('deadline')), timeoutMs);
-    const abort = () => outgoing.destroy(new UpstreamFailure('aborted'));
-    signal.addEventListener('abort', abort, { once: true });
-    outgoing.once('socket', (socket) => {
-      const connected = () => (phase = 'waiting');
-      if (!socket.connecting) connected();
-      socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', connected);
-    });
-    outgoing.on('error', fail);
-    outgoing.once('response', (response: IncomingMessage) => {
-      phase = 'body';
-      const headAt = Date.now();
-      const { socket } = response;
-      readAll(response).then(
-        (body) =>
-          done({
-            kind: 'response',
-            status: response.statusCode ?? 0,
-            httpVersion: response.httpVersion,
-            headers: pairs(response.rawHeaders),
-            body,
-            sentAt,
-            headAt,
-            ms: elapsed(),
-            reused: outgoing.reusedSocket,
-            socket,
-          }),
-        fail,
-      );
-    });
+  } catch (error) {
+    const { facts } = toTransportFailure(stopped ?? error, progress.phase);
+    if (facts === undefined) throw new ProbingEnded('interrupted');
+    return { kind: 'failure', facts, ms: performance.now() - startedAt };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Sends a request and waits for the head of the response. */
+function headOf(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve);
+    // The listener remains, because an error can also occur after the response has begun.
+    outgoing.on('error', reject);
     outgoing.end();
   });
 }

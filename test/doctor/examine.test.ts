@@ -1,11 +1,10 @@
-import { createServer, type Socket, type AddressInfo } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { examine, type Examination, type ExamineOptions, maxRequests, PROBES } from '../../src/doctor/examine.ts';
 import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
-import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
-import { AUTHORIZATION, healthy } from './probe-setting.ts';
+import { AUTHORIZATION, healthy, startRawServer } from './probe-setting.ts';
 
 /** Examines a server quickly: idle connections are watched for 100 ms only. */
 function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<Examination> {
@@ -104,6 +103,13 @@ describe('an examination', () => {
   });
 });
 
+describe('a server without defects', () => {
+  it('has no findings', async () => {
+    const server = await startFakeUpstream(healthy);
+    expect((await examineAt(server.url, { maxConcurrency: 1 })).findings).toEqual([]);
+  });
+});
+
 describe('a server that cannot be examined', () => {
   it.each<[string, (socket: Socket) => void, RegExp]>([
     ['resets every connection', (socket) => socket.resetAndDestroy(), /closes the connection/],
@@ -131,21 +137,6 @@ describe('a server that cannot be examined', () => {
     await expect(examineAt(server.url)).rejects.toThrow(/no API was found.* gets 404; the base path is wrong/);
   });
 });
-
-async function startRawServer(onSocket: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    onSocket(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUpAfterFile(() => {
-    sockets.forEach((socket) => socket.destroy());
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 describe('docs/doctor.md', () => {
   it('lists every probe in order', () => {

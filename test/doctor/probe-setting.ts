@@ -1,8 +1,10 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { loadOperations } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
-import type { Probe, ProbeContext } from '../../src/doctor/probe.ts';
+import type { Probe, ProbeContext, ProbeResult } from '../../src/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/doctor/probe-client.ts';
 import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 
 /** The path of the list that the probes request. */
@@ -63,4 +65,35 @@ export async function runProbeAt(url: string, probe: Probe, limits: Partial<Prob
     signal: new AbortController().signal,
     ...limits,
   });
+}
+
+/** Returns a handler that adds headers to the responses of the healthy server. */
+export const withHeaders =
+  (headers: Readonly<Record<string, string | readonly string[]>>): FakeHandler =>
+  async (request, response) => {
+    const answer = await healthy(request, response);
+    return { ...answer, headers: { ...answer?.headers, ...headers } };
+  };
+
+/** Returns the findings of a probe, each with its severity. */
+export const texts = ({ findings = [] }: ProbeResult) => findings.map(({ severity, text }) => `${severity}: ${text}`);
+
+/** Returns the value that a probe recommends for a key. */
+export const valueOf = ({ recommendations = [] }: ProbeResult, wanted: string) =>
+  recommendations.find(({ key }) => key === wanted)?.value;
+
+/** Starts a server that speaks to each socket itself. */
+export async function startRawServer(onSocket: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onSocket(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUpAfterFile(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -18,16 +18,18 @@ export function planLines(
   ];
 }
 
+function stepLines({ name, facts, notDone }: Examination['steps'][number]): readonly string[] {
+  const texts = notDone === undefined ? facts : [...facts, `not done: ${notDone}`];
+  return texts.map((text) => `  ${name}: ${plainText(text)}`);
+}
+
 /** Formats the result of an examination. It ends with the recommended configuration. */
 export function doctorLines(examination: Examination): readonly string[] {
   const { url, requests, steps, findings } = examination;
   return [
     `${url}: ${requests} requests`,
     '',
-    ...steps.flatMap(({ name, facts, notDone }) => [
-      ...facts.map((fact) => `  ${name}: ${plainText(fact)}`),
-      ...(notDone === undefined ? [] : [`  ${name}: not done: ${plainText(notDone)}`]),
-    ]),
+    ...steps.flatMap(stepLines),
     '',
     `Findings: ${severityCounts(findings)}`,
     ...findings.flatMap(({ severity, text, advice }) => [

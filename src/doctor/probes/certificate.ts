@@ -6,7 +6,7 @@ import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import { CannotProbe, type DoctorFinding } from '../probe.ts';
 
 /** Where and how long to connect. */
-export interface CertificateOptions {
+interface CertificateOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Additional certificate authorities, in PEM format. */
@@ -14,7 +14,7 @@ export interface CertificateOptions {
 }
 
 /** What a TLS handshake shows about a server. */
-export interface CertificateReport {
+interface CertificateReport {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
   /** True if Portico would connect to the server. */
@@ -38,7 +38,7 @@ export async function examineCertificate(origin: string, options: CertificateOpt
       isTrusted: reason === undefined,
       facts: [
         `${protocol} with ${socket.getCipher().name}.`,
-        `The certificate is for ${certificate.subjectaltname ?? certificate.subject?.CN ?? 'no name'} and valid for ${days} more days.`,
+        `The certificate is for ${namesOf(certificate)} and valid for ${days} more days.`,
         `The chain has ${chainLength(certificate)} certificates.`,
       ],
       findings: [
@@ -85,6 +85,9 @@ function handshake({ hostname, port }: URL, { timeoutMs, signal, ca }: Certifica
     });
   });
 }
+
+const namesOf = ({ subjectaltname, subject }: DetailedPeerCertificate): string =>
+  subjectaltname ?? [subject?.CN ?? 'no name'].flat().join(', ');
 
 function chainLength(certificate: DetailedPeerCertificate): number {
   const seen = new Set<string>();

@@ -12,7 +12,7 @@ interface Level {
 }
 
 /** How many times slower than alone a request may become, and by how much at least. */
-const SLOWER = { factor: 4, ms: 100 };
+const SLOWER = { factor: 4, ms: 250 };
 /** Doubling the concurrency must bring at least this much more throughput to be worthwhile. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
@@ -76,12 +76,10 @@ function result(done: readonly Level[], max: number) {
   const stressed = done.find(({ distress }) => distress !== undefined);
   const slowest = Math.max(...done.map((level) => level.slowest));
   return {
-    facts: [
-      ...done.map(
-        ({ concurrency, median, perSecond, distress }) =>
-          `${concurrency} at a time: ${Math.round(median)} ms, ${perSecond.toFixed(0)} a second${distress === undefined ? '' : `; ${distress}`}.`,
-      ),
-    ],
+    facts: done.map(
+      ({ concurrency, median, perSecond, distress }) =>
+        `${concurrency} at a time: ${Math.round(median)} ms, ${perSecond.toFixed(0)} a second${distress === undefined ? '' : `; ${distress}`}.`,
+    ),
     findings: stressed === undefined ? [] : [distressed(stressed)],
     recommendations: [...concurrencyOf(best, stressed, max), ...timeoutsOf(slowest)],
   };

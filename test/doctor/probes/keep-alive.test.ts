@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { keepAliveProbe } from '../../../src/doctor/probes/keep-alive.ts';
+import { runProbe, runProbeAt, startRawServer, texts, valueOf, withHeaders } from '../probe-setting.ts';
+
+describe('the keep-alive probe', () => {
+  it('measures how long an idle connection lives, and recommends less', async () => {
+    const url = await startRawServer((socket) => {
+      let timer: NodeJS.Timeout | undefined;
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
+        clearTimeout(timer);
+        timer = setTimeout(() => socket.end(), 150);
+      });
+    });
+    const result = await runProbeAt(url, keepAliveProbe, { idleMs: 10_000 });
+    const ms = valueOf(result, 'upstream.idleTimeoutMs');
+    expect(ms).toBeGreaterThan(50);
+    expect(ms).toBeLessThan(5000);
+    expect(texts(result).join()).toMatch(/Idle connections are closed after \d+ ms/);
+  });
+
+  it('reports a server that closes the connection after each response', async () => {
+    const result = await runProbe(keepAliveProbe, withHeaders({ Connection: 'close' }));
+    expect(texts(result)).toEqual(['medium: The server closes the connection after each response.']);
+  });
+
+  it('believes a hint that is shorter than the limit of the measurement', async () => {
+    const result = await runProbe(
+      keepAliveProbe,
+      withHeaders({ Connection: 'keep-alive', 'Keep-Alive': 'timeout=1' }),
+      {
+        idleMs: 1500,
+      },
+    );
+    expect(valueOf(result, 'upstream.idleTimeoutMs')).toBeLessThanOrEqual(800);
+  });
+
+  // A firewall that forgets idle connections drops their packets or resets them, but closes nothing by itself.
+  it('finds idle connections that no longer work although nobody closed them', async () => {
+    const url = await startRawServer((socket) => {
+      let count = 0;
+      socket.on('data', () => {
+        count += 1;
+        if (count > 2) socket.resetAndDestroy();
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
+      });
+    });
+    expect(texts(await runProbeAt(url, keepAliveProbe, { idleMs: 100 }))).toEqual([
+      'high: Idle connections stop working without being closed.',
+    ]);
+  });
+});
