@@ -154,6 +154,7 @@ function stageServices(
     publicOrigin: publicOriginOf(settings.publicOrigin),
     isPermissionMessage,
     noCacheRoles: settings.cache.noCacheRoles,
+    failingPages: settings.cache.failures,
     bodyLimits: {
       bytes: listen.maxBodyBytes,
       json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },

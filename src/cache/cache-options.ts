@@ -33,6 +33,15 @@ export interface CacheOptions extends Freshness {
   readonly noCacheRoles: readonly string[];
   /** The share of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
   readonly sampleShared: number;
+  readonly failures: FailingPageOptions;
+}
+
+/** When requests for a page that keeps failing are refused. */
+export interface FailingPageOptions {
+  /** The number of failures in a row. 0 means that no page is refused. */
+  readonly after: number;
+  /** How long requests for the page are refused, in seconds. */
+  readonly seconds: number;
 }
 
 /** The defaults of the configuration key `cache:`. */
@@ -49,11 +58,13 @@ export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   defaultPageSize: undefined,
   noCacheRoles: [],
   sampleShared: 0.01,
+  failures: { after: 3, seconds: 5 },
 };
 
 /** Adds the defaults to the configured options. */
 export function toCacheOptions(config: Partial<CacheOptions> = {}): CacheOptions {
-  return { ...DEFAULT_CACHE_OPTIONS, ...config };
+  const { failures } = DEFAULT_CACHE_OPTIONS;
+  return { ...DEFAULT_CACHE_OPTIONS, ...config, failures: { ...failures, ...config.failures } };
 }
 
 /** Returns the configured default page size of an operation, or undefined if none is configured. */
@@ -109,6 +120,15 @@ export const cacheOptionsSchema = {
       minimum: 0,
       maximum: 1,
       description: "The share of hits on shared pages that is compared with the caller's own response.",
+    },
+    failures: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'When requests for a page that keeps failing are refused.',
+      properties: {
+        after: { type: 'integer', minimum: 0, maximum: 1000, description: 'Failures in a row; 0 refuses nothing.' },
+        seconds: { type: 'integer', minimum: 1, maximum: 600, description: 'How long the page is refused.' },
+      },
     },
   },
 };

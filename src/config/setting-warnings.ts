@@ -37,7 +37,7 @@ export function settingWarnings(
 
 const CACHE_KEYS = (
   'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
-  'noCacheRoles sampleShared'
+  'noCacheRoles sampleShared failures'
 ).split(' ');
 
 const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>

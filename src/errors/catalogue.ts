@@ -49,6 +49,7 @@ export const ERRORS = {
   upstream_reset: { status: 502, title: 'Connection broken by the upstream' },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable' },
   upstream_overloaded: { status: 503, title: 'Too many requests waiting for the upstream' },
+  upstream_page_failing: { status: 503, title: 'Page keeps failing; requests paused' },
   upstream_circuit_open: { status: 503, title: 'Upstream failing; requests paused' },
   operation_disabled: { status: 503, title: 'Operation disabled by an operator' },
   verification_unavailable: { status: 503, title: 'Credentials cannot be verified' },

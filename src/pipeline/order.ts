@@ -8,6 +8,7 @@ import { boundPage } from './stages/bound-page.ts';
 import { cachePage, type CachePageServices } from './stages/cache-page.ts';
 import { coalesce } from './stages/coalesce.ts';
 import { forward, type ForwardServices } from './stages/forward.ts';
+import { isolatePage, type IsolatePageServices } from './stages/isolate-page.ts';
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
@@ -30,6 +31,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
     coalesce(services.cache),
+    isolatePage(services),
     translateFailure(services),
     validateResponse(services),
     forward(services),
@@ -38,7 +40,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
 
 /** The services that the stages need. */
 export interface StageServices
-  extends CachePageServices, ForwardServices, TranslateFailureServices, ValidateResponseServices {
+  extends CachePageServices, ForwardServices, IsolatePageServices, TranslateFailureServices, ValidateResponseServices {
   readonly decide: Decide;
   readonly checkBody: CheckBody;
   readonly bodyLimits: BodyLimits;

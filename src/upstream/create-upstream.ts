@@ -44,6 +44,8 @@ export interface UpstreamRequest {
    * The client to which this request's streams are attributed. Required if a body may be streamed in either direction.
    */
   readonly owner?: StreamOwner;
+  /** Identifies the page if the response is one that is stored. Its failures alone never open the circuit. */
+  readonly page?: string | undefined;
   /** Returns the client whose turn a request without an owner uses if it has to wait. */
   readonly client?: () => string;
   /**
@@ -235,7 +237,7 @@ export function createUpstream(
     signal?.addEventListener('abort', abort, { once: true });
     const done = (failure?: UpstreamFailure) => {
       signal?.removeEventListener('abort', abort);
-      pass.leave(failure);
+      pass.leave(failure, request.page);
     };
     try {
       if (request.mode === 'buffered') {

@@ -18,9 +18,10 @@ export interface GatePass {
   stream(owner: StreamOwner): void;
   /**
    * `failure` is the transport failure, if there was one. Any response is a success of the transport, whatever its
-   * status.
+   * status. `page` identifies a page that is stored: if the same page fails again and again, only its first failures
+   * count toward the circuit.
    */
-  leave(failure?: UpstreamFailure): void;
+  leave(failure?: UpstreamFailure, page?: string): void;
 }
 
 /** An exchange that has to wait for a place. */
@@ -55,6 +56,9 @@ export interface GateHistory {
 }
 
 const MAX_CHANGES = 50;
+
+/** How many failures of the same page in a row count toward the circuit. */
+const COUNTED_PER_PAGE = 3;
 
 /** Decides whether an exchange may begin. Plans and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
@@ -106,11 +110,31 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  const settleWith = (settle: (outcome: CircuitOutcome) => void, failure: UpstreamFailure | undefined) => {
+  // The failures of each page since the last success. Only pages whose failures counted are in the map, so its size is
+  // limited by the number of failures that opens the circuit.
+  const pageFailures = new Map<string, number>();
+  const isRepeated = (page: string) => {
+    const failures = (pageFailures.get(page) ?? 0) + 1;
+    if (failures > COUNTED_PER_PAGE) return true;
+    pageFailures.set(page, failures);
+    return false;
+  };
+  const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
+    const outcome = outcomeOf(failure);
+    if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
+    // A refused connection concerns all pages, and a trial has to decide.
+    const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
+    return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
+  };
+  const settleWith = (
+    settle: (outcome: CircuitOutcome) => void,
+    failure: UpstreamFailure | undefined,
+    page?: string,
+  ) => {
     lastFailure = failure?.facts;
     if (failure?.facts !== undefined && !NEUTRAL.has(failure.kind))
       pastFailure = { ...failure.facts, kind: failure.kind, at: clock() };
-    settle(outcomeOf(failure));
+    settle(outcomeFor(failure, page));
   };
   const streams = createClientStreams(options.streams);
 
@@ -134,8 +158,8 @@ export function createUpstreamGate(
         free();
         free = streams.begin(owner);
       },
-      leave(failure) {
-        settleWith(settle, failure);
+      leave(failure, page) {
+        settleWith(settle, failure, page);
         free();
       },
     };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { exampleAnswer } from '../builders/example-answer.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
@@ -150,6 +151,74 @@ describe('the circuit', () => {
     await gateway.call(PAGE);
     const { status, headers } = await gateway.call(PAGE);
     expect([status, headers['proxy-status']]).toEqual([503, 'portico; error=destination_unavailable']);
+  });
+});
+
+describe('a page that always fails', () => {
+  /** Starts a gateway in front of an upstream that breaks every exchange for the page `?sort=broken`. */
+  async function startBroken(
+    config: TestGatewayOptions['config'],
+    breaks = (query: URLSearchParams) => query.has('sort'),
+  ) {
+    const clock = createTestClock();
+    const state = { breaks };
+    const upstream = await startFakeUpstream(async (request, response) => {
+      if (!state.breaks(request.query)) return exampleAnswer(request);
+      response.destroy();
+      return undefined;
+    });
+    const gateway = await startTestGateway({ upstream, clock, ...(config && { config }) });
+    const ask = async (target: string, user = 'bob') => {
+      const { status, json } = await gateway.call(target, { user });
+      return json.code ?? status;
+    };
+    return { gateway, upstream, clock, state, ask };
+  }
+  const BROKEN = `${PAGE}?sort=broken`;
+
+  it('is refused for a while with Retry-After, and other pages are still fetched', async () => {
+    const { gateway, upstream, clock, state, ask } = await startBroken({});
+    for (let turn = 0; turn < 3; turn += 1) expect(await ask(BROKEN)).toBe('upstream_reset');
+    const refused = await gateway.call(BROKEN, { user: 'bob' });
+    expect(refused).toMatchObject({ status: 503, json: { code: 'upstream_page_failing' } });
+    expect(refused.headers['retry-after']).toBe('5');
+    expect(refused.headers).not.toHaveProperty('proxy-status');
+    expect(upstream.requests).toHaveLength(3);
+    expect(await ask(PAGE)).toBe(200);
+    expect(await gateway.metric('portico_errors_total{code="upstream_page_failing"}')).toBe(1);
+    clock.advance(5);
+    state.breaks = () => false;
+    expect(await ask(BROKEN)).toBe(200);
+  });
+
+  it('is served from the cache as long as a stale response is allowed', async () => {
+    const { upstream, clock, state, ask } = await startBroken({}, () => false);
+    expect(await ask(PAGE)).toBe(200);
+    clock.advance(100);
+    state.breaks = () => true;
+    for (let turn = 0; turn < 5; turn += 1) expect(await ask(PAGE)).toBe(200);
+    // One fetch, and three failures, of which the first was repeated because its connection had been reused.
+    expect(upstream.requests).toHaveLength(5);
+    clock.advance(300);
+    expect(await ask(PAGE)).toBe('upstream_reset');
+  });
+
+  // Otherwise, one poisoned page takes all others away: successes are rare while the other pages come from the cache.
+  it('does not open the circuit for the others, whoever requests it and however often', async () => {
+    const { ask, gateway } = await startBroken({
+      upstream: { circuit: { failures: 4 } },
+      cache: { failures: { after: 0 } },
+    });
+    for (const user of ['bob', 'alice', 'admin'])
+      for (let turn = 0; turn < 4; turn += 1) expect(await ask(BROKEN, user)).toBe('upstream_reset');
+    expect((await gateway.admin('/upstreamz')).status).toBe(200);
+    expect(await ask(PAGE)).toBe(200);
+  });
+
+  it('counts toward the circuit together with other pages that fail', async () => {
+    const { ask } = await startBroken({ upstream: { circuit: { failures: 4 } } }, () => true);
+    for (const sort of ['a', 'b', 'c', 'd']) expect(await ask(`${PAGE}?sort=${sort}`)).toBe('upstream_reset');
+    expect(await ask(PAGE)).toBe('upstream_circuit_open');
   });
 });
 

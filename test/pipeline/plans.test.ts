@@ -24,7 +24,7 @@ describe('the plans', () => {
     const lines = await planLines({ UPSTREAM_URL: nowhere });
     expect(lines).toHaveLength(OBSERVED_OPERATIONS.length + 1);
     for (const line of lines.slice(0, -1))
-      expect(line).not.toMatch(/cache-page|coalesce|redact|purge|duplicate|rewrite/);
+      expect(line).not.toMatch(/cache-page|coalesce|isolate|redact|purge|duplicate|rewrite/);
   });
 
   it('rewrite nothing on undocumented paths in observe mode', async () => {

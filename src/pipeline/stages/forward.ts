@@ -157,6 +157,7 @@ function builtRequest(
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
     ),
     mode: 'buffered' as const,
+    page: planned.cache === undefined ? undefined : target,
     client: () => queueClient(streamOwner(exchange.principal, arrival.clientAddress)),
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),

@@ -1,0 +1,91 @@
+import type { FailingPageOptions } from '../../cache/cache-options.ts';
+import type { ErrorCode } from '../../errors/catalogue.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Reply } from '../reply.ts';
+import type { StagePlanner } from '../stage.ts';
+import { pageKey } from '../stored-reply.ts';
+
+/** The services that this stage needs. */
+export interface IsolatePageServices {
+  readonly failingPages: FailingPageOptions;
+  readonly clock: Clock;
+}
+
+/**
+ * Refuses requests for a page that keeps failing, for a few seconds, so that one broken page costs neither its clients
+ * nor the upstream a full exchange for every request. Other pages are not affected.
+ */
+export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
+  /** The pages whose latest fetch failed, with the page that failed last at the end. */
+  const failing = new Map<string, FailingPage>();
+
+  const refuseIsolated = (key: string) => {
+    const waitMs = (failing.get(key)?.isolatedUntil ?? 0) - clock();
+    if (waitMs <= 0) return;
+    throw new GatewayError('upstream_page_failing', 'The upstream keeps failing for this page.', {
+      headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+    });
+  };
+  const failed = (key: string) => {
+    const now = clock();
+    const before = failing.get(key);
+    const isRow = before !== undefined && now - before.failedAt < ROW_MS;
+    const failures = isRow ? before.failures + 1 : 1;
+    const isolatedUntil = failures >= options.after ? now + options.seconds * 1000 : 0;
+    failing.delete(key);
+    failing.set(key, { failures, failedAt: now, isolatedUntil });
+    const [oldest] = failing.keys();
+    if (failing.size > MAX_PAGES && oldest !== undefined) failing.delete(oldest);
+  };
+
+  return {
+    name: 'isolate-page',
+    plan(planned) {
+      if (planned.cache === undefined || options.after === 0) return undefined;
+      return (next) => (exchange) => {
+        if (failing.size > 0) refuseIsolated(pageKey(planned, exchange));
+        const fetched = next(exchange);
+        // The outcome is recorded beside the path of the reply, which it does not delay.
+        Promise.resolve(fetched).then(
+          ({ status }: Reply) => {
+            if (status >= 500) failed(pageKey(planned, exchange));
+            else if (failing.size > 0) failing.delete(pageKey(planned, exchange));
+          },
+          (error: unknown) => {
+            if (isPageFailure(error)) failed(pageKey(planned, exchange));
+          },
+        );
+        return fetched;
+      };
+    },
+  };
+}
+
+interface FailingPage {
+  /** The number of failures in a row. */
+  readonly failures: number;
+  /** When the page failed last, in epoch milliseconds. */
+  readonly failedAt: number;
+  /** 0 until the page has failed often enough. */
+  readonly isolatedUntil: number;
+}
+
+/** Failures that are further apart are not a row. */
+const ROW_MS = 60_000;
+const MAX_PAGES = 1000;
+
+/**
+ * The failures that can be the fault of a single page. A connection that is refused, a full queue or an open circuit
+ * concerns all pages.
+ */
+const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'upstream_error',
+  'upstream_invalid_response',
+  'upstream_reset',
+  'upstream_response_too_large',
+  'upstream_timeout',
+  'upstream_unavailable',
+]);
+
+const isPageFailure = (error: unknown) => error instanceof GatewayError && PAGE_FAILURES.has(error.code);

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../../src/errors/catalogue.ts';
+import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
+import { isolatePage } from '../../../src/pipeline/stages/isolate-page.ts';
+import {
+  createNext,
+  exchangeWith,
+  failureOf,
+  kept,
+  pageOf,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+
+const OK = replyWith(pageOf([1]));
+const failure = (code: ErrorCode) => new GatewayError(code, 'failed');
+
+/** Creates the stage with an upstream that fails with `state.outcome`, or returns it if it is a reply. */
+function isolated(options = { after: 2, seconds: 5 }) {
+  const clock = createTestClock();
+  const state: { outcome: Reply | GatewayError } = { outcome: failure('upstream_reset') };
+  const next = createNext(() =>
+    state.outcome instanceof GatewayError ? Promise.reject(state.outcome) : Promise.resolve(state.outcome),
+  );
+  const planner = isolatePage({ failingPages: options, clock });
+  const handle = stageIn(planner, plannedWith({ cache: kept() }), next);
+  /** Returns the code of the error, or the status. */
+  const ask = async (target = '/services/v2/thing.json') => {
+    try {
+      return (await handle(exchangeWith({ target }))).status;
+    } catch (error) {
+      return error instanceof GatewayError ? error.code : error;
+    }
+  };
+  return { clock, state, next, ask, handle };
+}
+
+describe('isolate-page', () => {
+  it('has work only for stored operations, and none if it is switched off', () => {
+    const planner = (after: number) => isolatePage({ failingPages: { after, seconds: 5 }, clock: createTestClock() });
+    expect(planner(2).plan(plannedWith())).toBeUndefined();
+    expect(planner(0).plan(plannedWith({ cache: kept() }))).toBeUndefined();
+  });
+
+  it('refuses a page after its failures in a row, without asking the upstream, and no other page', async () => {
+    const { ask, next, state, handle } = isolated();
+    expect([await ask(), await ask(), await ask()]).toEqual([
+      'upstream_reset',
+      'upstream_reset',
+      'upstream_page_failing',
+    ]);
+    expect(await failureOf(Promise.try(handle, exchangeWith()))).toMatchObject({
+      status: 503,
+      headers: { 'Retry-After': '5' },
+    });
+    expect(next.asked).toHaveLength(2);
+    state.outcome = OK;
+    expect(await ask('/services/v2/thing.json?page=2')).toBe(200);
+  });
+
+  it('fetches the page again after the time, and refuses it again if that fails', async () => {
+    const { ask, clock, state } = isolated();
+    await ask();
+    await ask();
+    clock.advance(4.9);
+    expect(await ask()).toBe('upstream_page_failing');
+    clock.advance(0.1);
+    expect([await ask(), await ask()]).toEqual(['upstream_reset', 'upstream_page_failing']);
+    clock.advance(5);
+    state.outcome = OK;
+    expect(await ask()).toBe(200);
+    state.outcome = failure('upstream_timeout');
+    expect([await ask(), await ask(), await ask()]).toEqual([
+      'upstream_timeout',
+      'upstream_timeout',
+      'upstream_page_failing',
+    ]);
+  });
+
+  it('does not count failures that are more than a minute apart', async () => {
+    const { ask, clock } = isolated();
+    await ask();
+    clock.advance(60);
+    expect([await ask(), await ask(), await ask()]).toEqual([
+      'upstream_reset',
+      'upstream_reset',
+      'upstream_page_failing',
+    ]);
+  });
+
+  it.each(['upstream_refused', 'upstream_overloaded', 'upstream_circuit_open', 'upstream_not_found'] as const)(
+    'does not count %s, which is not the fault of a page',
+    async (code) => {
+      const { ask, state } = isolated({ after: 1, seconds: 5 });
+      state.outcome = failure(code);
+      expect([await ask(), await ask()]).toEqual([code, code]);
+    },
+  );
+
+  it('counts server errors that are forwarded, in the legacy style', async () => {
+    const { ask, state } = isolated({ after: 1, seconds: 5 });
+    state.outcome = { ...OK, status: 500 };
+    expect([await ask(), await ask()]).toEqual([500, 'upstream_page_failing']);
+  });
+
+  // The attack: a client requests ever new pages that fail, so that the table of failing pages fills the memory.
+  it('remembers at most a thousand failing pages, and forgets the one that failed least recently', async () => {
+    const { ask } = isolated({ after: 1, seconds: 5 });
+    const page = (number: number) => `/services/v2/thing.json?page=${number}`;
+    for (let number = 0; number < 1000; number += 1) await ask(page(number));
+    expect(await ask(page(0))).toBe('upstream_page_failing');
+    await ask(page(1000));
+    expect([await ask(page(1)), await ask(page(0))]).toEqual(['upstream_page_failing', 'upstream_reset']);
+  });
+});
