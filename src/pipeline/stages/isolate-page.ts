@@ -39,6 +39,16 @@ export function isolatePage({ failingPages: options, clock }: IsolatePageService
     if (failing.size > MAX_PAGES && oldest !== undefined) failing.delete(oldest);
   };
 
+  const record = async (fetched: Reply | Promise<Reply>, keyOf: () => string) => {
+    try {
+      const { status } = await fetched;
+      if (status >= 500) failed(keyOf());
+      else if (failing.size > 0) failing.delete(keyOf());
+    } catch (error) {
+      if (isPageFailure(error)) failed(keyOf());
+    }
+  };
+
   return {
     name: 'isolate-page',
     plan(planned) {
@@ -47,15 +57,7 @@ export function isolatePage({ failingPages: options, clock }: IsolatePageService
         if (failing.size > 0) refuseIsolated(pageKey(planned, exchange));
         const fetched = next(exchange);
         // The outcome is recorded beside the path of the reply, which it does not delay.
-        Promise.resolve(fetched).then(
-          ({ status }: Reply) => {
-            if (status >= 500) failed(pageKey(planned, exchange));
-            else if (failing.size > 0) failing.delete(pageKey(planned, exchange));
-          },
-          (error: unknown) => {
-            if (isPageFailure(error)) failed(pageKey(planned, exchange));
-          },
-        );
+        void record(fetched, () => pageKey(planned, exchange));
         return fetched;
       };
     },
