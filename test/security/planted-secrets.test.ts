@@ -64,6 +64,7 @@ const keptIn = (folder: string) => ({
 /** Settings that prevent invalid HTTP responses and wrong passwords from blocking later requests. */
 const unhindered = {
   upstream: { circuit: { failures: 10_000 } },
+  cache: { failures: { after: 0 } },
   authentication: { failures: { limit: 1_000 } },
 };
 

@@ -28,7 +28,13 @@ const gateways = new Map<string, TestGateway>();
 beforeAll(async () => {
   fake = await startFakeUpstream(() => ({ status: 404 }));
   const allow = [{ method: '*', path: '/services/v2/**' }];
-  const config = { undocumented: { allow }, upstream: { maxResponseBytes: 65_536, circuit: { failures: 100_000 } } };
+  // Every case requests the same page.
+  const cache = { failures: { after: 0 } };
+  const config = {
+    cache,
+    undocumented: { allow },
+    upstream: { maxResponseBytes: 65_536, circuit: { failures: 100_000 } },
+  };
   for (const mode of MODES) gateways.set(mode, await startTestGateway({ upstream: fake, config: { ...config, mode } }));
 });
 

@@ -79,11 +79,11 @@ const MAX_PAGES = 1000;
 
 /**
  * The failures that can be the fault of a single page. A connection that is refused, a full queue or an open circuit
- * concerns all pages.
+ * concerns all pages. A response that breaks the contract came from a working upstream, and the ladder has to see how
+ * many of them are refused.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',
-  'upstream_invalid_response',
   'upstream_reset',
   'upstream_response_too_large',
   'upstream_timeout',

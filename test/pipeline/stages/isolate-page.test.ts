@@ -91,14 +91,17 @@ describe('isolate-page', () => {
     ]);
   });
 
-  it.each(['upstream_refused', 'upstream_overloaded', 'upstream_circuit_open', 'upstream_not_found'] as const)(
-    'does not count %s, which is not the fault of a page',
-    async (code) => {
-      const { ask, state } = isolated({ after: 1, seconds: 5 });
-      state.outcome = failure(code);
-      expect([await ask(), await ask()]).toEqual([code, code]);
-    },
-  );
+  it.each([
+    'upstream_refused',
+    'upstream_overloaded',
+    'upstream_circuit_open',
+    'upstream_not_found',
+    'upstream_invalid_response',
+  ] as const)('does not count %s, which is not the failure of a page', async (code) => {
+    const { ask, state } = isolated({ after: 1, seconds: 5 });
+    state.outcome = failure(code);
+    expect([await ask(), await ask()]).toEqual([code, code]);
+  });
 
   it('counts server errors that are forwarded, in the legacy style', async () => {
     const { ask, state } = isolated({ after: 1, seconds: 5 });
