@@ -3,7 +3,7 @@ import { settingWarnings } from '../config/setting-warnings.ts';
 import type { Place, Settings } from '../config/settings.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
-import { loadContract } from '../contract/load-contract.ts';
+import { loadContract, sourcesDigest } from '../contract/load-contract.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import type { StoredOverrides } from '../overrides/override-files.ts';
@@ -47,8 +47,8 @@ export interface StartSources {
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
-   * The running gateway, for a reload. It has newer states of the ladder and of the observations than their files, so
-   * these are not read.
+   * The running gateway, for a reload. A contract whose files and options are unchanged is not compiled again. The
+   * gateway has newer states of the ladder and of the observations than their files, so these are not read.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
@@ -68,8 +68,13 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
       return undefined;
     }
   };
-  const contract = attempt(() => load(settings.contract));
-  const shadow = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
+  const inUse = running === undefined ? [] : [running.start.contract, running.start.shadow];
+  const loadOnce = (options: ContractOptions): Contract => {
+    const sources = inUse.length === 0 ? undefined : sourcesDigest(options);
+    return inUse.find((one) => one?.sources === sources) ?? load(options);
+  };
+  const contract = attempt(() => loadOnce(settings.contract));
+  const shadow = attempt(() => ({ contract: loadShadow(settings.contract, loadOnce) }));
   // Operation ids are checked here because this is where their places in the configuration are known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));

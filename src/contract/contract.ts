@@ -19,6 +19,8 @@ import type { PathMatch } from './paths.ts';
 export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
+  /** A digest of the options and the files that the contract was compiled from, so that a reload can keep it. */
+  readonly sources: string;
   /** The overlays that were applied, in order. */
   readonly overlays: readonly string[];
   /** Problems that do not prevent startup, namely overlay targets that match nothing. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Operation } from '../model/operation.ts';
 import { StartFault } from '../model/fault.ts';
 import { compileOperation, personalFields } from './compile/compile-operation.ts';
@@ -12,6 +13,7 @@ import { compileDecoder, type ParameterDecoder } from './compile/decode-paramete
 import { generateSchemas } from './generate/generate-schemas.ts';
 import { checkResponse } from './compile/check-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
+import { documentFiles } from './document/document-source.ts';
 import { readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
@@ -22,9 +24,27 @@ interface CompiledOperation {
   readonly decode: ParameterDecoder;
 }
 
-/** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
+/** Reads and compiles the contract. Throws a StartFault with all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
-  return withFolder(options, (folder) => compileContract(options, folder));
+  // If a file changes after this line, the digest belongs to its previous content, so the next reload compiles it again.
+  const sources = sourcesDigest(options);
+  return withFolder(options, (folder) => ({ ...compileContract(options, folder), sources }));
+}
+
+/**
+ * Returns a digest of everything that a contract is compiled from: the options and the contents of all files. If it is
+ * the same, the contract is the same. Files that cannot be read count as empty.
+ */
+export function sourcesDigest(options: ContractOptions): string {
+  const { folder = contractFolder(), overlays, inferred, allowedParameters, maxCollected } = options;
+  const files = [...documentFiles(folder), ...overlays].map((file) => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return '';
+    }
+  });
+  return digest([JSON.stringify([folder, overlays, inferred, allowedParameters, maxCollected]), ...files], 64);
 }
 
 /**
@@ -58,7 +78,7 @@ function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions):
     .toSorted((one, other) => byRow(one.operation, other.operation));
 }
 
-function compileContract(options: ContractOptions, folder: string): Contract {
+function compileContract(options: ContractOptions, folder: string): Omit<Contract, 'sources'> {
   const { document, texts, locateFaults, warnings } = readDocument(folder, options.overlays);
   const schemas = generateSchemas(document);
   const store = openSchemaStore(schemas);
@@ -150,8 +170,8 @@ function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }
 
-function digest(texts: readonly string[]): string {
+function digest(texts: readonly string[], length = 12): string {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(text);
-  return hash.digest('hex').slice(0, 12);
+  return hash.digest('hex').slice(0, length);
 }

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { createTestClock } from '../builders/test-clock.ts';
 import { until } from '../builders/until.ts';
 import { loadWhile, rollingRestart } from './load-clients.ts';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const QUESTIONS = '/services/v2/question.json';
@@ -125,6 +125,21 @@ describe('a reload', () => {
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(403);
     release();
     expect((await before).status).toBe(200);
+  });
+
+  it('does not compile a contract again whose files and options have not changed', async () => {
+    const overlay = anotherTitle();
+    const contract = { overlays: [overlay] };
+    const { gateway } = await place({ config: { contract } });
+    const inUse = () => gateway.gateway.gateway.contract;
+    const first = inUse();
+    await gateway.reload({ config: { contract, pageBounds: { maxPageSize: 7 } } });
+    expect(inUse()).toBe(first);
+    writeFileSync(overlay, readFileSync(overlay, 'utf8').replace('Another', 'A third'));
+    await gateway.reload();
+    expect(inUse().version).not.toBe(first.version);
+    await gateway.reload({ config: { contract: { ...contract, maxCollected: 3 } } });
+    expect(inUse()).not.toBe(first);
   });
 
   it('is refused while the gateway is shutting down', async () => {

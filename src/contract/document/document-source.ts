@@ -14,12 +14,15 @@ export interface DocumentSource {
   readonly extensions: string;
 }
 
+/** Returns the paths of the files in a contract folder from which the document is parsed. */
+export function documentFiles(folder: string): readonly [text: string, extensions: string] {
+  return [join(folder, 'openapi.yaml'), join(folder, 'vendor-extensions.schema.json')];
+}
+
 /** Reads the files in a folder. Throws a StartFault if a file cannot be read. */
 export function readSource(folder: string): DocumentSource {
-  return {
-    text: readText(join(folder, 'openapi.yaml')),
-    extensions: readText(join(folder, 'vendor-extensions.schema.json')),
-  };
+  const [text, extensions] = documentFiles(folder);
+  return { text: readText(text), extensions: readText(extensions) };
 }
 
 /** Parses the document and checks its vendor extensions. Throws a StartFault that lists all errors. */

@@ -32,8 +32,8 @@ function ReloadResult({ result }) {
       ${result.faults.map(
         ({ source, pointer, message, suggestion }) =>
           html`<li key=${`${source} ${pointer} ${message}`}>
-            <code>${pointer === '' ? source : `${source} ${pointer}`}</code>
-            ${message}${suggestion && ` (${suggestion})`}
+            <code>${pointer === '' ? source : `${source} ${pointer}`}</code
+            >${' '}${message}${suggestion && ` (${suggestion})`}
           </li>`,
       )}
     </ul>
