@@ -35,6 +35,7 @@ const OWN = [
   'pages/cache.js',
   'pages/configuration.js',
   'pages/ladder.js',
+  'pages/overrides.js',
   'pages/permissions.js',
   'pages/traffic.js',
   'pages/upstream.js',

@@ -6,7 +6,7 @@ import { axeFindings } from './axe-findings.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const PAGES = ['traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
+const PAGES = ['traffic', 'violations', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
 
 const shown = async (page: Page) => {
   await page.locator('main h1').waitFor();

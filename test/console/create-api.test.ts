@@ -11,8 +11,10 @@ const WRITES = [
   'violations/0123456789abcdef/withdraw',
   'ladder/lift',
   'cache/purge',
+  'overrides',
+  'overrides/end',
 ];
-const READS = ['status', 'traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
+const READS = ['status', 'traffic', 'violations', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
 
 interface ListedRow {
   readonly fingerprint: string;
@@ -137,6 +139,9 @@ describe('the data of the console', () => {
       ['ladder/lift', {}, 400],
       ['ladder/lift', { operation: 'listQuestions', check: 'constructor' }, 400],
       ['ladder/lift', { operation: 'listQuestions', check: 'responses' }, 409],
+      ['overrides', { operation: 'listIdeas', kind: 'disable', forMinutes: 5 }, 400],
+      ['overrides/end', { operation: 'listIdeas' }, 404],
+      ['overrides/end', {}, 400],
       ['violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 404],
       ['violations/0000000000000000/withdraw', {}, 409],
     ])('reports what is wrong with a change: %s %j', async (path, body, status) => {

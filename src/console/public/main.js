@@ -1,11 +1,12 @@
 import { isUnreachable, signOut } from './lib/api.js';
-import { time } from './lib/format.js';
+import { plural, time } from './lib/format.js';
 import { html, render, useCallback, useEffect, useRef, useState } from './lib/html.js';
 import { usePaused, usePoll } from './lib/poll.js';
 import { hrefOf, useRoute } from './lib/route.js';
 import { CachePage } from './pages/cache.js';
 import { ConfigurationPage } from './pages/configuration.js';
 import { LadderPage } from './pages/ladder.js';
+import { OverridesPage } from './pages/overrides.js';
 import { PermissionsPage } from './pages/permissions.js';
 import { TrafficPage } from './pages/traffic.js';
 import { UpstreamPage } from './pages/upstream.js';
@@ -16,6 +17,7 @@ const PAGES = [
   ['traffic', 'Traffic', TrafficPage],
   ['violations', 'Violations', ViolationsPage],
   ['ladder', 'Ladder', LadderPage],
+  ['overrides', 'Overrides', OverridesPage],
   ['permissions', 'Permissions', PermissionsPage],
   ['cache', 'Cache', CachePage],
   ['upstream', 'Upstream', UpstreamPage],
@@ -99,6 +101,10 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
         }
         <span class="badge">mode ${data.mode}</span>
         ${data.enforced.length === 0 && html`<span class="badge warn">nothing enforced</span>`}
+        ${
+          data.overrides > 0 &&
+          html`<a class="badge warn" href=${hrefOf(['overrides'])}>${plural(data.overrides, 'override')}</a>`
+        }
         ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
         <span class="muted wide">release ${data.release}</span>`
     }

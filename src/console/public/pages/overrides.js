@@ -1,0 +1,253 @@
+import { post } from '../lib/api.js';
+import { Confirm, Dialog } from '../lib/confirm.js';
+import { age, count, dateTime, NONE } from '../lib/format.js';
+import { html, useState } from '../lib/html.js';
+import { useKeptFocus } from '../lib/keep-focus.js';
+import { OperationLinks } from '../lib/operation-links.js';
+import { usePoll } from '../lib/poll.js';
+import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
+
+/** What an override can change: the name of a check, or the kind of the override. */
+const CHANGES = [
+  ['responses', 'Level of responses'],
+  ['requests', 'Level of requests'],
+  ['pageBounds', 'Level of pageBounds'],
+  ['force-stale', 'Serve stored responses, however stale'],
+  ['disable', 'Disable: refuse every request'],
+];
+const LEVELS = ['report', 'off', 'enforce'];
+const MINUTES = [
+  [30, '30 minutes'],
+  [60, '1 hour'],
+  [240, '4 hours'],
+  [1440, '1 day'],
+  [10_080, '7 days'],
+];
+
+/** The page that shows the active overrides and their audit trail, with buttons to set and to end overrides. */
+export function OverridesPage({ status, shownError, announce }) {
+  const { data, error, refresh } = usePoll('overrides');
+  const [adding, setAdding] = useState(false);
+  const [ending, setEnding] = useState(/** @type {any} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
+  const [unstored, setUnstored] = useState(false);
+  const keepFocus = useKeptFocus(data);
+  if (data === undefined)
+    return html`<h1>Overrides</h1>
+      <${Reading} error=${error} shownError=${shownError} />`;
+  const reason = status.readOnlyReason;
+  const done = ({ stored }, text) => {
+    announce(text);
+    setUnstored(!stored);
+    setProblem(undefined);
+    refresh();
+  };
+  const end = async () => {
+    const { operation } = ending;
+    try {
+      const result = await post('overrides/end', { operation, change: nameOf(ending) });
+      done(result, `The override of ${operation} has ended.`);
+    } catch (failure) {
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
+      refresh();
+    }
+    setEnding(undefined);
+    keepFocus();
+  };
+  return html`
+    <div class="heading">
+      <h1>Overrides</h1>
+      <div class="row">
+        <button type="button" disabled=${reason !== undefined} aria-describedby="why" onClick=${() => setAdding(true)}>
+          Set an override
+        </button>
+      </div>
+    </div>
+    <p id="why" class="muted">
+      ${reason ?? 'An override changes one operation of this gateway until its end. Every change is logged and recorded.'}
+    </p>
+    <${Trouble} error=${problem ?? error} shownError=${shownError} />
+    ${
+      unstored &&
+      html`<p class="note bad" role="alert">
+        The change applies, but it could not be stored, so it is lost when the process ends. The log states the reason.
+      </p>`
+    }
+    <${Table}
+      caption="Active overrides"
+      kind="cards"
+      rows=${data.overrides}
+      keyOf=${(row) => `${row.operation} ${nameOf(row)}`}
+      empty="No override is active."
+      columns=${[
+        {
+          title: 'Operation',
+          head: true,
+          sort: (row) => row.operation,
+          cell: (row) => html`${row.operation} <small><${OperationLinks} operation=${row.operation} /></small>`,
+        },
+        { title: 'Change', sort: nameOf, cell: (row) => html`<span class="badge warn">${changeOf(row)}</span>` },
+        {
+          title: 'Ends',
+          sort: (row) => Date.parse(row.until),
+          cell: (row) => html`in ${age(remaining(row, status.now))}, ${dateTime(Date.parse(row.until))}`,
+        },
+        { title: 'Reason', cell: (row) => row.reason },
+        { title: 'Set by', sort: operatorOf, cell: operatorOf },
+        {
+          title: 'End',
+          cell: (row) =>
+            html`<button
+              type="button"
+              disabled=${reason !== undefined}
+              aria-describedby=${reason && 'why'}
+              onClick=${() => setEnding(row)}
+            >
+              End now<span class="unseen"> ${changeOf(row)} of ${row.operation}</span>
+            </button>`,
+        },
+      ]}
+    />
+    <h2>Audit trail</h2>
+    <${Table}
+      caption="The latest changes"
+      kind="cards"
+      rows=${data.events}
+      keyOf=${(row) => `${row.at} ${row.event} ${row.operation} ${nameOf(row)}`}
+      empty="No override has been set yet."
+      columns=${[
+        { title: 'Time', head: true, sort: (row) => Date.parse(row.at), cell: (row) => dateTime(Date.parse(row.at)) },
+        { title: 'Event', sort: (row) => row.event, cell: (row) => row.event },
+        { title: 'Operation', sort: (row) => row.operation, cell: (row) => row.operation },
+        { title: 'Change', sort: nameOf, cell: changeOf },
+        { title: 'Until', sort: (row) => Date.parse(row.until), cell: (row) => dateTime(Date.parse(row.until)) },
+        { title: 'Reason', cell: (row) => row.reason },
+        {
+          title: 'By',
+          cell: (row) => (row.event === 'expired' ? NONE : operatorOf(row.endedBy ?? row)),
+        },
+      ]}
+    />
+    ${
+      adding &&
+      html`<${Add}
+        operations=${status.operations}
+        onDone=${(result, operation) => {
+          setAdding(false);
+          done(result, `The override of ${operation} is set.`);
+        }}
+        onClose=${() => setAdding(false)}
+      />`
+    }
+    ${
+      ending &&
+      html`<${Confirm}
+        title="End the override?"
+        text=${`${changeOf(ending)} of ${ending.operation} ends now. Requests in progress finish as they began.`}
+        action="End now"
+        onConfirm=${end}
+        onClose=${() => setEnding(undefined)}
+      />`
+    }
+  `;
+}
+
+/** The form for a new override. */
+function Add({ operations, onDone, onClose }) {
+  const [change, setChange] = useState('responses');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
+  const submit = async (event) => {
+    event.preventDefault();
+    const { forMinutes, maxStaleSeconds, ...form } = Object.fromEntries(new FormData(event.currentTarget));
+    setBusy(true);
+    try {
+      const result = await post('overrides', {
+        ...form,
+        ...(change === 'disable' || change === 'force-stale' ? { kind: change } : { kind: 'level', check: change }),
+        ...(maxStaleSeconds !== undefined && { maxStaleSeconds: Number(maxStaleSeconds) }),
+        forMinutes: Number(forMinutes),
+      });
+      onDone(result, form['operation']);
+    } catch (error) {
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (error));
+      setBusy(false);
+    }
+  };
+  const field = (name, label, input) => {
+    const wrong = problem?.field === name ? 'true' : undefined;
+    return html`<label class="field">
+      <span>${label}</span>
+      ${input({ name, 'aria-invalid': wrong, 'aria-describedby': wrong && 'problem' })}
+    </label>`;
+  };
+  const options = (values, chosen) =>
+    values.map(
+      ([value, label]) => html`<option key=${value} value=${value} selected=${value === chosen}>${label}</option>`,
+    );
+  const pairs = (words) => words.map((word) => [word, word]);
+  return html`<${Dialog} title="Set an override" onClose=${onClose}>
+    <form onSubmit=${submit}>
+      ${field(
+        'operation',
+        'Operation',
+        (more) =>
+          html`<select autofocus ...${more}>
+            ${options(pairs(operations))}
+          </select>`,
+      )}
+      <label class="field">
+        <span>Change</span>
+        <select onChange=${(event) => setChange(event.currentTarget.value)}>
+          ${options(CHANGES, change)}
+        </select>
+      </label>
+      ${
+        change === 'force-stale'
+          ? field(
+              'maxStaleSeconds',
+              'How stale at most, in seconds?',
+              (more) => html`<input type="number" min="1" max="604800" defaultValue="86400" required ...${more} />`,
+            )
+          : change !== 'disable' &&
+            field(
+              'level',
+              'Level',
+              (more) =>
+                html`<select ...${more}>
+                  ${options(pairs(LEVELS))}
+                </select>`,
+            )
+      }
+      ${field(
+        'forMinutes',
+        'For how long?',
+        (more) =>
+          html`<select ...${more}>
+            ${options(MINUTES, 60)}
+          </select>`,
+      )}
+      ${field('reason', 'Why?', (more) => html`<textarea rows="2" maxlength="500" required ...${more}></textarea>`)}
+      ${field('by', 'Your name (optional)', (more) => html`<input maxlength="100" autocomplete="name" ...${more} />`)}
+      ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
+      <div class="row end">
+        <button type="button" onClick=${onClose}>Cancel</button>
+        <button type="submit" class="primary" disabled=${busy}>Set</button>
+      </div>
+    </form>
+  <//>`;
+}
+
+/** Returns the name of the change: an operation has at most one override with the same name. */
+const nameOf = (row) => (row.kind === 'level' ? row.check : row.kind);
+
+/** Describes what an override changes. */
+function changeOf(row) {
+  if (row.kind === 'level') return `${row.check}=${row.level}`;
+  return row.kind === 'force-stale' ? `force-stale up to ${count(row.maxStaleSeconds)} s` : row.kind;
+}
+
+const operatorOf = ({ by, from }) => [by, from].filter((part) => part !== undefined).join(', ') || NONE;
+
+const remaining = ({ until }, now) => Math.max(0, (Date.parse(until) - now) / 1000);
