@@ -64,6 +64,9 @@ export const serveCommand: Command = {
         embeddedUrl: embedded?.url,
         accounts,
         moved,
+        overridden: [...gateway.gateway.plans].flatMap(([id, { overridden }]) =>
+          (overridden?.words ?? []).map((words) => `${id} ${words}`),
+        ),
       };
       bannerLines(content).forEach(io.err);
       const signal = await stop;

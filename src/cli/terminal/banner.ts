@@ -16,6 +16,8 @@ export interface BannerContent {
   readonly accounts: readonly string[];
   /** Descriptions of the levels that the ladder has changed. */
   readonly moved: readonly string[];
+  /** Descriptions of the active overrides. */
+  readonly overridden: readonly string[];
 }
 
 /**
@@ -33,6 +35,7 @@ export function bannerLines(content: BannerContent): string[] {
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),
     ...content.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
+    ...content.overridden.map((words) => `  override  ${words}  (portico override list)`),
     ...(content.accounts.length === 0 ? [] : [`  accounts  ${content.accounts.join(', ')}  (password = name)`]),
     ...exposureLines(content),
     ...notEnforcedLines(settings, content.adminUrl),

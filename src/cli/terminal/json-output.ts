@@ -28,7 +28,7 @@ export function wantsJson(line: CommandLine): boolean {
 
 /** Formats the plans of all operations as JSON. */
 export function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' | 'undocumented'>): string {
-  const operations = [...plans.values()].map(({ operation, checks, errors, stages, moved }) => ({
+  const operations = [...plans.values()].map(({ operation, checks, errors, stages, moved, overridden }) => ({
     operation: operation.id,
     method: operation.method,
     path: operation.path,
@@ -36,6 +36,7 @@ export function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' 
     errors,
     stages,
     moved: moved ?? [],
+    overrides: overridden?.words ?? [],
   }));
   return documentOf('plan', { operations, undocumented: { stages: undocumented.stages } });
 }

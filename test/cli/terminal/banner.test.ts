@@ -11,6 +11,7 @@ const banner = (yaml: string, more: Partial<BannerContent> = {}) =>
     embeddedUrl: undefined,
     accounts: [],
     moved: [],
+    overridden: [],
     ...more,
   }).join('\n');
 
@@ -20,6 +21,12 @@ describe('the banner', () => {
   it('shows the levels that the ladder moved', () => {
     expect(banner(REAL, { moved: ['listIdeas responses report instead of enforce'] })).toContain(
       '  ladder    listIdeas responses report instead of enforce  (portico ladder)',
+    );
+  });
+
+  it('shows active overrides', () => {
+    expect(banner(REAL, { overridden: ['listIdeas disabled until 2026-05-04T12:30:00Z (INC-17)'] })).toContain(
+      '  override  listIdeas disabled until 2026-05-04T12:30:00Z (INC-17)  (portico override list)',
     );
   });
 

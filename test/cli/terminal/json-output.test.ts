@@ -38,7 +38,7 @@ describe('--format json', () => {
   // Each row has a command, a path in its document, and the names of all members of the object at that path.
   it.each<[command: string, path: string, members: string]>([
     ['plan', '', 'version kind operations undocumented'],
-    ['plan', 'operations.0', 'operation method path checks errors stages moved'],
+    ['plan', 'operations.0', 'operation method path checks errors stages moved overrides'],
     ['plan', 'operations.0.checks', 'authentication requests permissions pageBounds responses undocumented'],
     ['plan', 'undocumented', 'stages'],
     ['permissions', '', 'version kind operations'],

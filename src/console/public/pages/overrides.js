@@ -153,6 +153,13 @@ export function OverridesPage({ status, shownError, announce }) {
   `;
 }
 
+/** Returns the options of a select, with one of them selected. */
+const options = (values, chosen) =>
+  values.map(
+    ([value, label]) => html`<option key=${value} value=${value} selected=${value === chosen}>${label}</option>`,
+  );
+const pairs = (words) => words.map((word) => [word, word]);
+
 /** The form for a new override. */
 function Add({ operations, onDone, onClose }) {
   const [change, setChange] = useState('responses');
@@ -182,11 +189,6 @@ function Add({ operations, onDone, onClose }) {
       ${input({ name, 'aria-invalid': wrong, 'aria-describedby': wrong && 'problem' })}
     </label>`;
   };
-  const options = (values, chosen) =>
-    values.map(
-      ([value, label]) => html`<option key=${value} value=${value} selected=${value === chosen}>${label}</option>`,
-    );
-  const pairs = (words) => words.map((word) => [word, word]);
   return html`<${Dialog} title="Set an override" onClose=${onClose}>
     <form onSubmit=${submit}>
       ${field(
