@@ -17,7 +17,17 @@ const root = join(import.meta.dirname, '..');
 const TOKEN = 'screenshot-token';
 const MINUTES = 15;
 const STEP_MS = 5000;
-const PAGES = ['traffic', 'violations', 'violation', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
+const PAGES = [
+  'traffic',
+  'violations',
+  'violation',
+  'ladder',
+  'overrides',
+  'permissions',
+  'cache',
+  'upstream',
+  'configuration',
+];
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 const EXPLAINED = '?method=GET&target=%2Fservices%2Fv2%2Fgroup%2F1%2Fuser.json&as=alice';

@@ -14,7 +14,17 @@ const WRITES = [
   'overrides',
   'overrides/end',
 ];
-const READS = ['status', 'traffic', 'violations', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
+const READS = [
+  'status',
+  'traffic',
+  'violations',
+  'ladder',
+  'overrides',
+  'permissions',
+  'cache',
+  'upstream',
+  'configuration',
+];
 
 interface ListedRow {
   readonly fingerprint: string;
