@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
@@ -25,19 +26,51 @@ interface CsvCheck {
  * row.
  */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
+  const check = createCheck(content, limits);
+  while (check.nextPart());
+  return check.result();
+}
+
+/** Does the same for a long text, and lets other requests continue after each part of it. */
+export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
+  const check = createCheck(content, limits);
+  while (check.nextPart()) await turn();
+  return check.result();
+}
+
+/** The approximate length of the parts in which a text is checked. Checking one takes a few milliseconds. */
+export const CSV_PART_LENGTH = 65_536;
+
+/** The maximum number of cells in a row. Valid rows have two at most. */
+const MAX_CELLS = 16;
+
+/** A check that proceeds in parts of whole rows. */
+interface PartialCheck {
+  /** Checks the next part. Returns false if nothing is left to check. */
+  nextPart(): boolean;
+  result(): CsvCheck;
+}
+
+function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
   const { maxRows, maxRowBytes = 10_000, maxErrors = 20 } = limits;
+  const content = withoutBlankEnd(untrimmed);
   const found = createErrorList(maxErrors);
+  let from = 0;
   let columns = 0;
   let row = 0;
   /** The number of rows below the header that are not empty. */
   let filled = 0;
+  let isMalformed = false;
 
+  const checkHeader = (cells: readonly string[]) => {
+    const error = headerError(cells);
+    if (error) found.add('enum', 1, error.message, error.suggestion);
+  };
   const onRecord = (cells: string[]) => {
     row += 1;
     if (row === 1) {
       columns = cells.length;
-      const error = headerError(cells);
-      if (error) found.add('enum', row, error.message, error.suggestion);
+      checkHeader(cells);
       return null;
     }
     const isEmpty = cells.every((cell) => cell.trim() === '');
@@ -51,25 +84,80 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
     }
     return null;
   };
+  const parsePart = (part: string) => {
+    try {
+      parse(part, {
+        bom: from === 0,
+        // Both line endings are listed, because csv-parse would otherwise accept only the first kind that it finds.
+        record_delimiter: ['\r\n', '\n'],
+        relax_column_count: true,
+        max_record_size: maxRowBytes,
+        to: maxRows + 2 - row,
+        on_record: onRecord,
+      });
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      isMalformed = true;
+      // The parser's own message is not used, because it quotes the cell.
+      found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
+    }
+  };
 
-  try {
-    parse(withoutBlankEnd(content), {
-      bom: true,
-      // Both line endings are listed, because csv-parse would otherwise accept only the first kind that it finds.
-      record_delimiter: ['\r\n', '\n'],
-      relax_column_count: true,
-      max_record_size: maxRowBytes,
-      to: maxRows + 2,
-      on_record: onRecord,
-    });
-    if (row === 0) found.add('missing', undefined, 'the upload is empty: a header and at least one row are needed');
-    else if (row === 1) found.add('missing', undefined, 'the upload has no row below its header');
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // The parser's own message is not used, because it quotes the cell.
-    found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
+  return {
+    nextPart() {
+      const { end, excess } = partAt(content, from, maxRowBytes);
+      if (end > from) parsePart(content.slice(from, end));
+      from = end;
+      if (isMalformed || row >= maxRows + 2) return false;
+      if (excess === undefined) return from < content.length;
+      isMalformed = true;
+      if (excess === 'length') found.add('format', row + 1, 'the row is too long');
+      else if (row === 0) checkHeader([]);
+      else found.add('format', row + 1, 'the row has more cells than the header');
+      return false;
+    },
+    result() {
+      if (!isMalformed && row === 0)
+        found.add('missing', undefined, 'the upload is empty: a header and at least one row are needed');
+      else if (!isMalformed && row === 1) found.add('missing', undefined, 'the upload has no row below its header');
+      return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
+    },
+  };
+}
+
+/** A part of a text: whole rows, up to `end`. If a row follows that is not parsed, `excess` says why. */
+interface Part {
+  readonly end: number;
+  readonly excess?: 'length' | 'cells';
+}
+
+const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
+
+/**
+ * Returns the part that begins at an index. csv-parse reads a row with millions of cells completely before it can be
+ * refused, so such rows are found first. If quotes are misplaced, the part ends after the first row with such a quote,
+ * which csv-parse refuses.
+ */
+function partAt(content: string, from: number, maxRowBytes: number): Part {
+  // Each quote in a cell is written as two.
+  const maxLength = 2 * maxRowBytes + 3 * MAX_CELLS;
+  let rowFrom = from;
+  let cells = 1;
+  let isQuoted = false;
+  for (let at = from; at < content.length; at += 1) {
+    const code = content.charCodeAt(at);
+    if (code === QUOTE) isQuoted = !isQuoted;
+    else if (code === COMMA && !isQuoted) {
+      cells += 1;
+      if (cells > MAX_CELLS) return { end: rowFrom, excess: 'cells' };
+    } else if (code === NEW_LINE && !isQuoted) {
+      rowFrom = at + 1;
+      cells = 1;
+      if (rowFrom - from >= CSV_PART_LENGTH) return { end: rowFrom };
+    }
+    if (at - rowFrom > maxLength) return { end: rowFrom, excess: 'length' };
   }
-  return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
+  return { end: content.length };
 }
 
 /** Returns the text without the blank lines at its end, which do not count as rows. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** The limits for a JSON text. They are checked before the text is parsed. */
 export interface JsonLimits {
   /** The maximum nesting depth of objects and arrays. */
@@ -39,6 +41,8 @@ const MALFORMED = { state: 'malformed' } as const;
  * are counted in the bytes first. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
+  // JSON is UTF-8 (RFC 8259 §8.1). Decoding other bytes would replace them, which also takes ten times as long.
+  if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };
   try {

@@ -4,7 +4,7 @@ import {
   type ParentVisibility,
 } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
-import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
+import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import type { Checks } from '../model/checks.ts';
@@ -55,10 +55,12 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   }
 }
 
-function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings {
-  const content = valueAt(body, '/content');
-  const { violations, details } = checkUploadCsv(typeof content === 'string' ? content : '', { maxRows });
-  return { violations, details };
+function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings | Promise<BodyFindings> {
+  const value = valueAt(body, '/content');
+  const content = typeof value === 'string' ? value : '';
+  return content.length > CSV_PART_LENGTH
+    ? checkLongUploadCsv(content, { maxRows })
+    : checkUploadCsv(content, { maxRows });
 }
 
 async function commentFindings(

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkUploadCsv } from '../../src/gdpr/check-upload-csv.ts';
+import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../../src/gdpr/check-upload-csv.ts';
 
 const check = (content: string, limits = {}) => checkUploadCsv(content, { maxRows: 100, ...limits });
 const faults = (content: string, limits = {}) =>
@@ -166,5 +166,51 @@ describe('the CSV of an upload', () => {
         },
       ),
     );
+  });
+});
+
+describe('a long CSV', () => {
+  const limits = { maxRows: 10_000 };
+
+  it('is checked in parts of whole rows, with the same result', async () => {
+    const rows = Array.from({ length: 9000 }, (_, at) => `"name ${at},\nwith ""quotes"" and a line break"`);
+    rows[7000] = 'a,b';
+    rows[8000] = '""';
+    const content = `username\n${rows.join('\r\n')}`;
+    expect(content.length).toBeGreaterThan(4 * CSV_PART_LENGTH);
+    const checked = await checkLongUploadCsv(content, limits);
+    expect(checked).toEqual(checkUploadCsv(content, limits));
+    expect(checked.rows).toBe(9000);
+    expect(checked.details.map(({ row, message }) => `${row}: ${message}`)).toEqual([
+      '7002: the row has more cells than the header',
+      '8002: all cells of the row are empty',
+    ]);
+  });
+
+  // The attack: csv-parse kept the event loop busy for a second, because it collects all the cells of a row first. The
+  // second part of the text shows that nothing after such a row is read.
+  it.each([
+    ['cells', `email\n${','.repeat(1_000_000)}\na,b`, '2: the row has more cells than the header'],
+    ['cells in the header', `${','.repeat(1_000_000)}\na,b`, '1: the header must be email, userId,'],
+    ['characters', `email\n${'x'.repeat(1_000_000)}\na,b`, '2: the row is too long'],
+    ['quoted characters', `email\n"${'""\n'.repeat(300_000)}"\na,b`, '2: the row is too long'],
+  ])('is not read any further after a row with too many %s', async (_what, content, message) => {
+    for (const { details } of [checkUploadCsv(content, limits), await checkLongUploadCsv(content, limits)]) {
+      expect(details).toHaveLength(1);
+      expect(`${details[0]?.row}: ${details[0]?.message}`).toContain(message);
+    }
+  });
+
+  it('lets other work continue between its parts', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (!isChecked) setImmediate(count);
+    };
+    let isChecked = false;
+    setImmediate(count);
+    await checkLongUploadCsv(`email\n${`${'x'.repeat(99)}\n`.repeat(9000)}`, limits);
+    isChecked = true;
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(900_000 / CSV_PART_LENGTH));
   });
 });

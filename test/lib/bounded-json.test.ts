@@ -80,6 +80,16 @@ describe('a JSON text within its limits', () => {
   });
 });
 
+describe('a text that is not UTF-8', () => {
+  it.each([
+    ['in a string', [0x22, 0xff, 0x22]],
+    ['in place of a name', [0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]],
+    ['cut in the middle of a character', [0x22, 0xe2, 0x82, 0x22]],
+  ])('is malformed, %s', (_where, bytes) => {
+    expect(parseBounded(Buffer.from(bytes), { depth: 4, values: 10 })).toEqual({ state: 'malformed' });
+  });
+});
+
 describe('a text of many escapes', () => {
   // Four million escaped quotes in 8 MB kept the parser busy for 70 ms.
   it.each(['\\"', '\\n', '\\u0041'])('exceeds the values with more than 16 escapes %s for each of them', (escape) => {
