@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { LadderStep } from '../ladder/ladder-step.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Severity } from '../model/severity.ts';
+import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
 /** Everything that the rules of an audit read. The configuration is valid: the gateway would start with it. */
@@ -14,6 +15,8 @@ export interface AuditSubject {
   readonly demoHashes: ReadonlySet<string>;
   /** The steps of the ladder that are in effect. */
   readonly ladder: readonly LadderStep[];
+  /** The overrides that are in effect. */
+  readonly overrides: readonly Override[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The absolute path of the configuration file. Undefined if there is none. */
   readonly configFile: string | undefined;

@@ -19,10 +19,10 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     severity: 'high',
     key: '/listen/host',
     harm: 'Nothing suggests that TLS protects the public side; HTTP Basic then sends every password readable.',
-    fix: 'Terminate TLS in a proxy (listen.trustedProxies, publicOrigin: https://…) or in Portico, or listen on loopback.',
+    fix: 'Set listen.tls, or terminate TLS in a proxy (listen.trustedProxies, publicOrigin: https://…).',
     find: ({ settings: { embedded, listen, publicOrigin } }) => {
       const isProxied = listen.trustedProxies.length > 0 || publicOrigin?.startsWith('https:') === true;
-      const isOpen = !embedded && !isLoopbackHost(listen.host) && !isProxied && !('tls' in listen);
+      const isOpen = !embedded && !isLoopbackHost(listen.host) && !isProxied && listen.tls === undefined;
       return foundIf(isOpen, `listens on ${listen.host} without TLS and without a proxy`);
     },
   },

@@ -1,5 +1,6 @@
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { type AuditRule, foundIf } from './audit-rule.ts';
+import { changeId } from '../overrides/override.ts';
+import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
 /** Rules about logs, the ledger and what operators learn from them. */
 export const RECORD_RULES: readonly AuditRule[] = [
@@ -28,12 +29,15 @@ export const RECORD_RULES: readonly AuditRule[] = [
     find: ({ settings: { ledger, embedded } }) => foundIf(!embedded && ledger.file === IN_MEMORY, IN_MEMORY),
   },
   {
-    id: 'ladder-in-memory',
+    id: 'changes-in-memory',
     severity: 'low',
     key: '/ladder/file',
-    harm: 'A restart forgets demotions, so the same responses are refused again.',
-    fix: 'Set ladder.file to a path on a volume that survives restarts.',
-    find: ({ settings: { ladder, embedded } }) => foundIf(!embedded && ladder.file === IN_MEMORY, IN_MEMORY),
+    harm: 'A restart forgets demotions and overrides, so the same responses are refused again.',
+    fix: 'Set ladder.file and overrides.file to paths on a volume that survives restarts.',
+    find: ({ settings: { ladder, overrides, embedded } }) => [
+      ...foundIf(!embedded && ladder.file === IN_MEMORY, 'ladder.file'),
+      ...foundIf(!embedded && overrides.file === IN_MEMORY, 'overrides.file'),
+    ],
   },
   {
     id: 'no-baseline',
@@ -60,6 +64,14 @@ export const RECORD_RULES: readonly AuditRule[] = [
     fix: 'Look at the violations (portico report), fix or accept them, and undo the demotion with portico ladder.',
     find: ({ ladder }) =>
       ladder.filter(({ move }) => move === 'demoted').map(({ operation, check }) => `${check} of ${operation}`),
+  },
+  {
+    id: 'overrides-active',
+    severity: 'medium',
+    key: '/overrides/file',
+    harm: 'Operators have changed operations for a limited time, so Portico does not do what the configuration says.',
+    fix: 'End the overrides that are no longer needed with portico override end.',
+    find: ({ overrides }) => listed(overrides.map((override) => `${changeId(override)} of ${override.operation}`)),
   },
   {
     id: 'repeated-uploads',

@@ -93,5 +93,6 @@ function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readon
       ? [resolve(credentials.passwordFile)]
       : []),
     ...(hashes ? [settings.roles.file] : []),
+    ...[settings.listen.tls?.keyFile, settings.listen.tls?.passphraseFile].filter((file) => file !== undefined),
   ];
 }

@@ -47,6 +47,7 @@ function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = 
     roles: readRoles(settings),
     demoHashes: new Set([DEMO_HASH]),
     ladder: [],
+    overrides: [],
     env,
     configFile: join(folder, 'portico.yaml'),
     modeOf: () => 0o100640,
@@ -234,7 +235,7 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ logging: { level: 'info' } }) },
   ],
   'ledger-in-memory': [{ config: strict({ ledger: { file: ':memory:' } }) }, { config: strict() }],
-  'ladder-in-memory': [{ config: strict({ ladder: { file: ':memory:' } }) }, { config: strict() }],
+  'changes-in-memory': [{ config: strict({ overrides: { file: ':memory:' } }) }, { config: strict() }],
   'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
   'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
   'levels-lowered': [
@@ -251,6 +252,17 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
             failed: 9,
             windowSeconds: 60,
           },
+        ],
+      },
+    },
+    { config: strict() },
+  ],
+  'overrides-active': [
+    {
+      config: strict(),
+      parts: {
+        overrides: [
+          { kind: 'disable', operation: 'listIdeas', by: 'eve', from: undefined, reason: 'x', setAt: 1, until: 2 },
         ],
       },
     },

@@ -60,12 +60,13 @@ function failOn(line: CommandLine): Severity | undefined {
 
 /** Reads everything that the rules need. Throws a StartFault with all configuration errors. */
 function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSubject> {
-  return withAssembly(settings, ({ gateway, storedLadder }) => ({
+  return withAssembly(settings, ({ gateway, services, storedLadder }) => ({
     settings,
     operations: gateway.contract.operations,
     roles: readRoles(settings),
     demoHashes: demoHashes(),
     ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
+    overrides: services.overrides.active(),
     env,
     configFile: resolve(cwd, settings.file),
     modeOf: permissionBits,
