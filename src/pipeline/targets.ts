@@ -76,7 +76,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);
     const plan = operation && plans.get(operation.id);
     if (match === undefined || plan === undefined)
-      return { plan: undefined, verdict: undocumentedVerdict(undocumented, arrival, match) };
+      return { plan: undefined, verdict: undocumentedVerdict(undocumented, arrival, match, contract.match) };
     let admission: Admission | undefined;
     return { plan, admit: () => (admission ??= admit(plan, contract, match, arrival)) };
   };

@@ -181,7 +181,7 @@ describe('the explanation of an undocumented request', () => {
   it('treats the methods of switched-off operations as the live path does', () => {
     const match = { undocumentedMethods: new Set(['PUT']) };
     const { judged } = explained({ method: 'PUT' }, { parts: { match } });
-    expect(judged).toEqual([['PUT', '/services/v2/thing.json', undefined]]);
+    expect(judged).toEqual([['PUT', '/services/v2/thing.json', undefined, false]]);
   });
 });
 

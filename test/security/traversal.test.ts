@@ -155,6 +155,31 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
   });
 });
 
+// Aliases of documented paths would evade permissions, redaction and the cache if they were forwarded as undocumented.
+describe('another spelling of a documented path', () => {
+  it.each([
+    '/services/v2/%71uestion.json',
+    '/services/v2/question%2Ejson',
+    '/services/v2/question.json;x',
+    '/services/v2;x/question.json',
+    '/services/v2/question.json/',
+    '/services/v2//question.json',
+    '/services/v2/./question.json',
+    '/services/v2/Question.json',
+    '/services/v2/QUESTION.JSON',
+    '/services/v2/question.json.',
+    '/services/v2/question.json%20',
+    '/services/v2/%63omment/1.json',
+    '/services/v2/comment//1.json',
+  ])('is refused outside observe mode, even if undocumented paths are allowed: %s', async (target) => {
+    for (const mode of ['strict', 'staging']) expect(await send(mode, target)).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(fake.requests).toEqual([]);
+    // In observe mode, the upstream gets every target unchanged, apart from dot segments.
+    await send('observe', target);
+    for (const request of fake.requests) expect(request.target).toBe(BASE + target);
+  });
+});
+
 describe('a path parameter', () => {
   it.each(['a%2fb', '..%2f..%2fadmin', '%2e%2e', '1;x=2', '1%3bx', '1%20', '%31', '1?x', '١'])(
     'that contains more than a number never leads to another path: %s',

@@ -231,6 +231,12 @@ function problemOfRequest(
   if (!target.startsWith('/')) return `the upstream received the target ${target}`;
   const authorizations = rawHeaders.filter((name, at) => at % 2 === 0 && /^authorization$/i.test(name)).length;
   if (authorizations > 1) return 'the upstream received two credentials';
+  if (
+    mode === 'staging' &&
+    !PATHS.some((one) => one.path.test(path)) &&
+    PATHS.some((one) => one.path.test(simplest(path)))
+  )
+    return `the upstream received another spelling of a documented path: ${target}`;
   if (mode !== 'strict') return undefined;
   const isDocumented = PATHS.some(
     (one) => (one.method === method || (method === 'HEAD' && one.method === 'GET')) && one.path.test(path),
@@ -240,6 +246,15 @@ function problemOfRequest(
     NEVER_SENT.find((one) => one in headers) ?? Object.keys(headers).find((one) => /^x-[!#$%&'*+.^_`|~]/.test(one));
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
+
+/** Returns the simplest path that a tolerant server could read in a path. */
+const simplest = (path: string) =>
+  path
+    .replaceAll(/%([2-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    .replaceAll(/;[^/]*/g, '')
+    .replaceAll(/\/+/g, '/')
+    .replace(/[/. ]+$/, '')
+    .toLowerCase();
 
 /** Searches the new log lines for errors and secrets. */
 function problemInLog(place: Place): string | undefined {

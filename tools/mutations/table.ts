@@ -219,6 +219,13 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/gateway/scanner.test.ts',
     why: 'the learner and the shadow contract never see scanned responses',
   },
+  {
+    file: 'src/pipeline/undocumented/policy.ts',
+    find: 'isAlias || find(method, plainPath(path)) !== entry',
+    replace: 'false',
+    test: 'test/security/traversal.test.ts',
+    why: 'another spelling of a documented path evades its permissions',
+  },
   // identity
   {
     file: 'src/identity/create-authenticator.ts',

@@ -2,6 +2,7 @@ import type { PathMatch } from '../../contract/paths.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
+import { plainPath } from './path-alias.ts';
 
 /**
  * An entry of `undocumented.allow`: a path that is forwarded with the given methods even though it is not in the
@@ -38,12 +39,13 @@ export type UndocumentedVerdict =
 
 /**
  * Decides what to do with a request that matches no operation. If the path is in the contract, `byMethod` contains its
- * operations.
+ * operations. `isAlias` is true if the path is another spelling of a path in the contract.
  */
 export type UndocumentedPolicy = (
   method: string,
   path: string,
   byMethod: ReadonlyMap<string, Operation> | undefined,
+  isAlias?: boolean,
 ) => UndocumentedVerdict;
 
 /** The base path of passthrough requests. Only `observe` mode also forwards paths outside it (rules, 11). */
@@ -61,11 +63,17 @@ export function compileUndocumentedPolicy(
     ...entry,
     matches: compilePathPattern(entry.path),
   }));
-  return (method, path, byMethod) => {
-    const documentedPath = byMethod !== undefined;
-    const entry = path.startsWith(PASSTHROUGH_BASE)
+  const find = (method: string, path: string) =>
+    path.startsWith(PASSTHROUGH_BASE)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
+  return (method, path, byMethod, isAlias = false) => {
+    const documentedPath = byMethod !== undefined;
+    const entry = find(method, path);
+    // A different spelling must not evade the checks of a documented path, or the permission that an entry requires.
+    // An entry that contains exactly this spelling is intentional.
+    const evades = !transparent && entry?.path !== path && (isAlias || find(method, plainPath(path)) !== entry);
+    if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
     if (level !== 'enforce' && SAFE.has(method) && path.startsWith(PASSTHROUGH_BASE))
@@ -77,17 +85,25 @@ export function compileUndocumentedPolicy(
 
 /**
  * Returns the policy's verdict on a request that matches no operation. `match` is the path in the contract that the
- * request's path matches, if there is one.
+ * request's path matches, if there is one, and `matchPath` finds the path that another path matches.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
+  matchPath: (path: string) => PathMatch | undefined,
 ): UndocumentedVerdict {
   // If the method is that of a disabled operation, the path is treated as undocumented (rules, 10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
-  const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod);
+  const isAlias = match === undefined && isSpellingOfKnownPath(path, matchPath);
+  const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod, isAlias);
   return isDisabled ? { ...verdict, isDisabled } : verdict;
+}
+
+/** Returns whether a server could read a path in the contract in this path. Some servers ignore case. */
+function isSpellingOfKnownPath(path: string, matchPath: (path: string) => PathMatch | undefined): boolean {
+  const plain = plainPath(path);
+  return [plain, plain.toLowerCase()].some((spelling) => spelling !== path && matchPath(spelling) !== undefined);
 }
 
 function methodMatches(wanted: string, method: string): boolean {
