@@ -86,6 +86,8 @@ describe('the audience guard', () => {
     const heard: string[] = [];
     const onDemoted = (id: string) => heard.push(id);
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0, onDemoted });
+    const next = createAudienceGuard({ sampleShared: 1, random: () => 0, onDemoted, demoted: ['listIdeas'] });
+    expect([next.isDemoted('listIdeas'), next.demoted()]).toEqual([true, ['listIdeas']]);
     expect(guard.compare('listIdeas', byAlice, byBob)).toBe('differs');
     guard.compare('listIdeas', byAlice, byBob);
     expect([guard.isDemoted('listIdeas'), guard.isDemoted('listQuestions')]).toEqual([true, false]);

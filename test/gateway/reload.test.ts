@@ -229,6 +229,26 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
+  it('does not serve a page whose violations are no longer accepted', async () => {
+    const folder = tempFolder();
+    const baseline = join(folder, 'baseline.yaml');
+    writeFileSync(baseline, 'accepted: []\n');
+    const { gateway, upstream } = await place({ config: { contract: { baseline } } });
+    const page = exampleAnswer({ method: 'GET', path: QUESTIONS }).json as { list: Record<string, unknown>[] };
+    upstream.handler = () => ({ json: { ...page, list: page.list.map((item) => ({ ...item, title: 7 })) } });
+    await gateway.call(QUESTIONS);
+    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss');
+    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const lines = entries.map(({ fingerprint }) => `  - { fingerprint: ${fingerprint}, reason: known, owner: me }\n`);
+    writeFileSync(baseline, `accepted:\n${lines.join('')}`);
+    expect(await gateway.reload()).toMatchObject({ outcome: 'applied', changed: ['the baseline'] });
+    await gateway.call(QUESTIONS);
+    expect(await cacheStatus(gateway)).toBe(HIT);
+    writeFileSync(baseline, 'accepted: []\n');
+    await gateway.reload();
+    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss');
+  });
+
   it('is purged by a write that began before the reload, even if the reload has replaced the cache', async () => {
     const { gateway, upstream } = await place();
     const release = holdNext(upstream);
@@ -278,6 +298,29 @@ describe('after a reload, the credentials', () => {
       ['admin', 'guest'].map(async (user) => (await gateway.call(QUESTIONS, { user })).status),
     );
     expect(statuses).toContain(401);
+  });
+
+  // Without this test of a new verifier, a mistake in the address would lock everybody out or let everybody in.
+  it('cannot be verified by an upstream that accepts every credential, or that does not respond', async () => {
+    const verifying = await startFakeUpstream((request) =>
+      request.path.includes('/jobs/gdpr/') && request.password !== 'alice'
+        ? { status: 401, json: {} }
+        : exampleAnswer(request),
+    );
+    const gateway = await startTestGateway({ upstream: verifying, real: true, config: { mode: 'strict' } });
+    const status = async () => (await gateway.call(QUESTIONS, { user: 'alice' })).status;
+    expect(await status()).toBe(200);
+    const trusting = await startFakeUpstream(exampleAnswer);
+    expect(await gateway.reload({ upstream: trusting.url })).toMatchObject({ outcome: 'refused', faults: [{}] });
+    const refused = await gateway.reload({ upstream: 'http://127.0.0.1:9' });
+    expect(refused).toMatchObject({ outcome: 'refused', faults: [{ message: /does not respond to the probe/ }] });
+    expect([await status(), (await gateway.admin('/readyz')).status]).toEqual([200, 200]);
+    expect(
+      await gateway.reload({ upstream: verifying.url, config: { mode: 'strict', rewriteUrls: true } }),
+    ).toMatchObject({
+      outcome: 'applied',
+    });
+    expect(await status()).toBe(200);
   });
 
   // The attack is guessing passwords faster than the limit allows by waiting for reloads.
