@@ -234,8 +234,9 @@ describe('the cache after a reload', () => {
     const baseline = join(folder, 'baseline.yaml');
     writeFileSync(baseline, 'accepted: []\n');
     const { gateway, upstream } = await place({ config: { contract: { baseline } } });
-    const page = exampleAnswer({ method: 'GET', path: QUESTIONS }).json as { list: Record<string, unknown>[] };
-    upstream.handler = () => ({ json: { ...page, list: page.list.map((item) => ({ ...item, title: 7 })) } });
+    const page = structuredClone(exampleAnswer({ method: 'GET', path: QUESTIONS }).json) as { list: Record<string, unknown>[] };
+    for (const item of page.list) item['title'] = 7;
+    upstream.handler = () => ({ json: page });
     await gateway.call(QUESTIONS);
     expect(await cacheStatus(gateway)).toBe('portico; fwd=miss');
     const { entries } = await gateway.gateway.services.ledger.snapshot();
