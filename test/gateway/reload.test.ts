@@ -234,7 +234,9 @@ describe('the cache after a reload', () => {
     const baseline = join(folder, 'baseline.yaml');
     writeFileSync(baseline, 'accepted: []\n');
     const { gateway, upstream } = await place({ config: { contract: { baseline } } });
-    const page = structuredClone(exampleAnswer({ method: 'GET', path: QUESTIONS }).json) as { list: Record<string, unknown>[] };
+    const page = structuredClone(exampleAnswer({ method: 'GET', path: QUESTIONS }).json) as {
+      list: Record<string, unknown>[];
+    };
     for (const item of page.list) item['title'] = 7;
     upstream.handler = () => ({ json: page });
     await gateway.call(QUESTIONS);
