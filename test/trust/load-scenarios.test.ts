@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { holdIdleConnections } from '../../tools/prove/load/idle-connections.ts';
 import { killUnderLoad } from '../../tools/prove/load/kill.ts';
 import { overloadProcess, overloadUpstream } from '../../tools/prove/load/overload.ts';
-import { rollingRestart } from '../../tools/prove/load/restarts.ts';
+import { reloadUnderLoad, rollingRestart } from '../../tools/prove/load/restarts.ts';
 import { soak } from '../../tools/prove/load/soak.ts';
 
 /*
@@ -39,6 +39,12 @@ describe.concurrent('a gateway under load', { timeout: TIMEOUT_MS }, () => {
     const { faults, figures } = await killUnderLoad({ kills: 2, seconds: 1, lossMs: Infinity, tick });
     expect(faults).toEqual([]);
     expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
+  });
+
+  it('loses no request when it reloads its configuration again and again', async () => {
+    const { cases, faults } = await reloadUnderLoad({ seconds: 1, tick });
+    expect(faults).toEqual([]);
+    expect(cases).toBeGreaterThan(20);
   });
 
   it('loses no request in a rolling restart', async () => {

@@ -723,4 +723,30 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/audit/audit.test.ts',
     why: 'an audit shows the admin token',
   },
+  // load
+  {
+    file: 'src/pipeline/stored-reply.ts',
+    find: 'return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));',
+    replace:
+      "return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience: '', upstreamTarget }));",
+    test: 'test/trust/load-scenarios.test.ts',
+    why: 'a caller gets the stored page of another caller',
+    trust: true,
+  },
+  {
+    file: 'src/upstream/transport-failure.ts',
+    find: "seconds === undefined ? {} : { 'Retry-After': String(seconds) }",
+    replace: '{}',
+    test: 'test/trust/load-scenarios.test.ts',
+    why: 'a request that exceeds the capacity of the upstream is refused without Retry-After',
+    trust: true,
+  },
+  {
+    file: 'src/gateway.ts',
+    find: 'if (lameDuckMs > 0) await setTimeout(lameDuckMs);',
+    replace: '',
+    test: 'test/trust/load-scenarios.test.ts',
+    why: 'Portico closes its listener while the load balancer still sends requests to it',
+    trust: true,
+  },
 ];

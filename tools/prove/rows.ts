@@ -31,6 +31,13 @@ export const PROOFS: readonly Proof[] = [
     ],
   }),
   tests({
+    id: 'upstream-matrix',
+    holds: 'Every fault of the upstream has the right outcome in every situation and mode.',
+    tried:
+      'A matrix with real sockets: faults × (fresh hit, stale hit, miss, write, passthrough) × (observe, staging, strict).',
+    files: ['test/trust/upstream-matrix.test.ts'],
+  }),
+  tests({
     id: 'upstream-limits',
     holds: 'The upstream never gets more requests than configured, and requests that must wait are refused in time.',
     tried:
@@ -59,6 +66,14 @@ export const PROOFS: readonly Proof[] = [
       'test/security/slow-clients.test.ts',
       'test/http/malformed.test.ts',
     ],
+  }),
+  tests({
+    id: 'random-requests',
+    holds:
+      'Whatever clients send, they never get an internal error, an ill-formed response or the data of somebody else.',
+    tried:
+      'Random scripts of requests in every mode, with a corpus of past failures; raw messages again and again with flat memory.',
+    files: ['test/trust/fuzz-gateway.test.ts', 'test/trust/raw-endurance.test.ts'],
   }),
   tests({
     id: 'paths-and-values',
@@ -94,11 +109,32 @@ export const PROOFS: readonly Proof[] = [
     files: ['test/security/planted-secrets.test.ts', 'test/security/secrets.test.ts'],
   }),
   tests({
+    id: 'tls',
+    holds: 'TLS on the public side accepts only modern handshakes, and certificates are replaced without a restart.',
+    tried: 'Real certificates and handshakes, client certificates, slow handshakes, replaced and broken files.',
+    files: ['test/http/tls-listener.test.ts', 'test/http/tls-certificate.test.ts'],
+  }),
+  tests({
     id: 'drain',
     holds: 'A gateway that stops loses no request.',
     tried: 'SIGTERM while clients use persistent connections for reads, writes and passthrough.',
     files: ['test/gateway/drain.test.ts'],
   }),
+  tests({
+    id: 'reload-rules',
+    holds: 'A reload changes everything at once or nothing, and no page survives a change of its meaning.',
+    tried:
+      'Changed contracts, roles, limits, baselines and cache rules; configurations with errors; keys that need a restart.',
+    files: ['test/gateway/reload.test.ts'],
+  }),
+  {
+    id: 'reload',
+    holds: 'A reload of the configuration loses no request.',
+    tried:
+      'SIGHUP several times per second under load, with changes and with errors, on new and persistent connections.',
+    files: ['tools/prove/load/restarts.ts'],
+    run: ({ loadSeconds, tick }) => reloadUnderLoad({ seconds: loadSeconds, tick }),
+  },
   {
     id: 'rolling-restart',
     holds: 'A rolling restart loses no request.',
@@ -150,11 +186,3 @@ export const PROOFS: readonly Proof[] = [
     run: runMutations,
   },
 ];
-// The reload row joins them once the program can reload.
-export const RELOAD_PROOF: Proof = {
-  id: 'reload',
-  holds: 'A reload of the configuration loses no request.',
-  tried: 'SIGHUP three times per second under load with new and persistent connections.',
-  files: ['tools/prove/load/restarts.ts'],
-  run: ({ loadSeconds, tick }) => reloadUnderLoad({ seconds: loadSeconds, tick }),
-};

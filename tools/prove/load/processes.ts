@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,10 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../bench/free-port.ts';
 import { rawRequest } from '../../../bench/raw-request.ts';
-import { untilReady } from '../../../bench/until-ready.ts';
+import { pause } from '../proof.ts';
 import { rolesText } from './callers.ts';
 import type { UpstreamReport, UpstreamSettings } from './scripted-upstream.ts';
 
+/** How long a gateway may take to start. Other programs may keep the machine busy. */
+const START_MS = 60_000;
 const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 
 /** The scripted upstream as a process of its own. */
@@ -43,6 +46,8 @@ export interface GatewayProcess {
   /** What the process has written to standard error. */
   errors(): string;
   signal(name: NodeJS.Signals): void;
+  /** Writes the configuration file again with changed keys. The gateway reads it at the next reload or start. */
+  configure(changes: GatewayConfig): void;
   /** Ends the process with a signal and waits for the end. Returns the exit code. */
   end(name: NodeJS.Signals): Promise<number | null>;
   /** Starts the process again after its end, with the same files and ports, and waits until it is ready. */
@@ -55,6 +60,12 @@ export interface Scene {
   /** Starts a gateway in front of the upstream. The configuration is merged with that of all scenarios, key by key. */
   startGateway(config?: GatewayConfig): Promise<GatewayProcess>;
 }
+
+/** The metrics that count reloads. */
+export const RELOADS = {
+  applied: /^portico_reloads_total\{outcome="applied"/,
+  refused: /^portico_reloads_total\{outcome="refused"/,
+};
 
 /** Parts of a configuration file. Without `upstream`, the gateway starts the reference server. */
 export type GatewayConfig = Readonly<Record<string, Readonly<Record<string, unknown>> | string | boolean>>;
@@ -109,13 +120,18 @@ async function startGateway(
   children: Set<ChildProcess>,
 ): Promise<GatewayProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
-  for (const [key, value] of Object.entries(config))
-    merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
-  merged['listen'] = { ...(merged['listen'] as object | undefined), port, adminPort };
   // Files with secrets must not be readable by others.
-  writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
   writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
+  const configure = (changes: GatewayConfig) => {
+    const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
+    for (const [key, value] of [...Object.entries(config), ...Object.entries(changes)])
+      merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
+    merged['listen'] = { ...(merged['listen'] as object | undefined), port, adminPort };
+    // The file is replaced, because a reload must never read half of it.
+    writeFileSync(join(folder, 'next.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
+    renameSync(join(folder, 'next.yaml'), join(folder, 'portico.yaml'));
+  };
+  configure({});
   const errorFile = join(folder, 'stderr.txt');
   let child: ChildProcess | undefined;
   const pid = () => child?.pid ?? 0;
@@ -133,6 +149,7 @@ async function startGateway(
     },
     errors,
     signal: (name) => void child?.kill(name),
+    configure,
     end: async (name) => {
       if (child === undefined) return null;
       children.delete(child);
@@ -147,16 +164,26 @@ async function startGateway(
       });
       closeSync(stderr);
       children.add(child);
-      const ended = once(child, 'exit').then(() => {
-        throw new Error(`the gateway ended before it was ready: ${errors().slice(-2000)}`);
-      });
-      // The result of the race is what counts; a later end of the process is not an error.
-      ended.catch(() => undefined);
-      await Promise.race([untilReady(adminPort), ended]);
+      const started = child;
+      const giveUpAt = performance.now() + START_MS;
+      while (!(await isReady(adminPort))) {
+        if (started.exitCode !== null || started.signalCode !== null)
+          throw new Error(`the gateway ended before it was ready: ${errors().slice(-2000)}`);
+        if (performance.now() > giveUpAt) throw new Error(`the gateway was not ready within ${START_MS / 1000} s`);
+        await pause(20);
+      }
     },
   };
   await gateway.start();
   return gateway;
+}
+
+/** Returns whether `/readyz` returns 200. */
+export function isReady(adminPort: number): Promise<boolean> {
+  return rawRequest(adminPort, '/readyz').then(
+    ({ status }) => status === 200,
+    () => false,
+  );
 }
 
 /** The configuration of all scenarios: all checks enforced, small timeouts, files in the working folder. */

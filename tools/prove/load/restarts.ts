@@ -1,8 +1,7 @@
 import { grouped, pause, type ProofResult } from '../proof.ts';
-import { rawRequest } from '../../../bench/raw-request.ts';
 import { CALLERS, pageAsk, writeAsk } from './callers.ts';
 import { startLoad, totalOf } from './load-client.ts';
-import { type GatewayProcess, withScene } from './processes.ts';
+import { type GatewayConfig, type GatewayProcess, isReady, RELOADS, withScene } from './processes.ts';
 import { faultsOf, statusText } from './soak.ts';
 
 /** Options of the scenarios. */
@@ -24,7 +23,18 @@ function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
   };
 }
 
-/** Reloads the configuration several times per second under load. No request may be lost. */
+/** The configurations that the reloads read in turn. The last one has an error, so it must be refused. */
+const RELOADED: readonly GatewayConfig[] = [
+  { cache: { freshSeconds: 2 } },
+  { upstream: { concurrency: 16 }, listen: { maxTargetBytes: 4096 } },
+  {},
+  { cache: { freshSeconds: -1 } },
+];
+
+/**
+ * Reloads the configuration several times per second under load: three times with changes and once with an error. No
+ * request may be lost or get an unexpected response.
+ */
 export function reloadUnderLoad({ seconds, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
     const gateway = await startGateway();
@@ -34,28 +44,43 @@ export function reloadUnderLoad({ seconds, tick }: RestartOptions): Promise<Proo
       next: nextAsk(),
       perConnection: PER_CONNECTION,
     });
+    const faults: string[] = [];
     const endsAt = performance.now() + seconds * 1000;
-    let signals = 0;
-    while (performance.now() < endsAt) {
+    let reloads = 0;
+    for (; performance.now() < endsAt || reloads < RELOADED.length; reloads += 1) {
+      const next = RELOADED[reloads % RELOADED.length] ?? {};
+      gateway.configure(next);
       gateway.signal('SIGHUP');
-      signals += 1;
-      await pause(300);
-      tick(`${signals} reloads, ${grouped(running.counts.sent)} requests`);
+      if (!(await untilReloaded(gateway, reloads + 1))) {
+        faults.push(`reload ${reloads + 1} did not end`);
+        break;
+      }
+      tick(`${reloads + 1} reloads, ${grouped(running.counts.sent)} requests`);
     }
     const counts = await running.stop();
-    const faults = faultsOf(counts);
-    const applied = await gateway.metric(/^portico_reloads_total\{outcome="(?:applied|unchanged)"/);
-    const refused = await gateway.metric(/^portico_reloads_total\{outcome="(?:refused|failed)"/);
-    if (applied === 0) faults.push('no reload was applied');
-    if (refused > 0) faults.push(`${refused} reloads were refused`);
+    faults.push(...faultsOf(counts));
+    const applied = await gateway.metric(RELOADS.applied);
+    const refused = Math.floor(reloads / RELOADED.length);
+    if (applied !== reloads - refused) faults.push(`${applied} of ${reloads - refused} valid reloads were applied`);
     const code = await gateway.end('SIGTERM');
     if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
+    const duration = ((seconds * 1000) / reloads).toFixed(0);
     return {
       cases: counts.sent,
       faults,
-      figures: `${applied} reloads applied (${signals} signals); ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
+      figures: `${applied} reloads applied, ${refused} refused, one every ${duration} ms; ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
     };
   });
+}
+
+/** Waits until the gateway has counted this many reloads. Returns false if it has not within ten seconds. */
+async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
+  const giveUpAt = performance.now() + 10_000;
+  while (performance.now() < giveUpAt) {
+    if ((await gateway.metric(/^portico_reloads_total\{/)) >= reloads) return true;
+    await pause(50);
+  }
+  return false;
 }
 
 /**
@@ -73,7 +98,7 @@ export function rollingRestart({ seconds, tick }: RestartOptions): Promise<Proof
       // oxlint-disable-next-line no-unmodified-loop-condition -- changed below
       while (balancing) {
         for (const gateway of gateways)
-          if (await isReady(gateway)) ready.add(gateway);
+          if (await isReady(gateway.adminPort)) ready.add(gateway);
           else ready.delete(gateway);
         await pause(100);
       }
@@ -113,11 +138,4 @@ export function rollingRestart({ seconds, tick }: RestartOptions): Promise<Proof
       figures: `${restarts} restarts; ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
     };
   });
-}
-
-function isReady(gateway: GatewayProcess): Promise<boolean> {
-  return rawRequest(gateway.adminPort, '/readyz').then(
-    ({ status }) => status === 200,
-    () => false,
-  );
 }
