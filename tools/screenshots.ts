@@ -132,7 +132,7 @@ const config = {
   overrides: { file: ':memory:' },
   operations: { listArticles: { checks: { responses: 'enforce' } } },
 };
-writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config));
+writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config), { mode: 0o600 });
 const env = { PORTICO_CONFIG: join(folder, 'portico.yaml'), PORTICO_ADMIN_TOKEN: TOKEN, PORTICO_RELEASE: '2026.11' };
 const gateway = await createGateway(withUpstreamUrl(loadSettings({ env, cwd: folder }), reference.url), {
   env,

@@ -45,7 +45,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   const variant = { responses: 'enforce', cache: true } as const;
   // Nothing listens on these ports; they only appear in the configuration.
   writeFileSync(file, configurationOf(variant, { port: 1, adminPort: 2, upstreamPort, folder }));
-  writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT);
+  writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT, { mode: 0o600 });
   const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
   const assembly = assembleGateway(settings, { env: {}, logStream: { write: () => undefined } });
   const answered = async () => {

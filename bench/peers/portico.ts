@@ -96,8 +96,8 @@ export async function porticoProgram(
   mkdirSync(own, { recursive: true });
   const adminPort = await freePort();
   const configuration = configurationOf(variant, { port, adminPort, upstreamPort, folder });
-  writeFileSync(join(own, 'portico.yaml'), configuration);
-  writeFileSync(join(own, 'roles.yaml'), ROLES_TEXT);
+  writeFileSync(join(own, 'portico.yaml'), configuration, { mode: 0o600 });
+  writeFileSync(join(own, 'roles.yaml'), ROLES_TEXT, { mode: 0o600 });
   const bin = join(variant.checkout ?? ROOT, 'bin', 'portico.mjs');
   return {
     configuration,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { demoAccountFaults } from '../config/cross-faults.ts';
+import { rolesFileFaults } from '../config/secrets.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { StartFault } from '../model/fault.ts';
@@ -24,7 +25,7 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
     groups: contract.groups.map(({ name }) => name),
     flags: contract.flags.map(({ name }) => name),
   });
-  const faults = demoAccountFaults(settings, written);
+  const faults = [...demoAccountFaults(settings, written), ...rolesFileFaults(settings, written)];
   if (faults.length > 0) throw new StartFault(faults);
   const roles = settings.embedded ? written : withoutDemoAccounts(written);
   const { verifier } = settings.authentication;

@@ -11,8 +11,6 @@ export interface AuditSubject {
   readonly operations: readonly Operation[];
   /** The roles file as written, including its demo accounts. */
   readonly roles: RolesFile;
-  /** The password hashes of the demo accounts, which are public. */
-  readonly demoHashes: ReadonlySet<string>;
   /** The steps of the ladder that are in effect. */
   readonly ladder: readonly LadderStep[];
   /** The overrides that are in effect. */

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
@@ -8,19 +8,6 @@ const MIN_DISTINCT = 8;
 
 /** Rules about passwords, tokens and the files that contain them. */
 export const SECRET_RULES: readonly AuditRule[] = [
-  {
-    id: 'demo-passwords',
-    severity: 'critical',
-    key: '/roles/file',
-    harm: 'These accounts have the published passwords of the demo accounts, so anyone can use them.',
-    fix: 'Create new hashes with portico hash-password.',
-    find: ({ settings, roles, demoHashes }) =>
-      settings.embedded
-        ? []
-        : roles.accounts
-            .filter(({ demo, passwordHash = '' }) => !demo && demoHashes.has(passwordHash))
-            .map(({ name }) => name),
-  },
   {
     id: 'weak-admin-token',
     severity: 'high',
@@ -82,17 +69,8 @@ const isGuessable = (token: string): boolean =>
 const weakness = (token: string): string =>
   token.length < MIN_TOKEN ? `only ${token.length} characters` : 'few different characters, or a placeholder';
 
-/** Returns the existing files that contain a secret which protects a real upstream or the admin side. */
+/** Returns the files that contain a secret which protects a real upstream or the admin side. */
 function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readonly string[] {
-  const { credentials } = settings.upstream;
-  const inConfig = ['/adminToken', '/upstream/credentials/password'].some((key) => settings.originOf(key) === 'file');
   const hashes = !settings.embedded && roles.accounts.some(({ demo, passwordHash }) => !demo && passwordHash);
-  return [
-    ...(inConfig && configFile !== undefined ? [configFile] : []),
-    ...(credentials.kind === 'service' && credentials.passwordFile !== undefined
-      ? [resolve(credentials.passwordFile)]
-      : []),
-    ...(hashes ? [settings.roles.file] : []),
-    ...[settings.listen.tls?.keyFile, settings.listen.tls?.passphraseFile].filter((file) => file !== undefined),
-  ];
+  return [...secretFiles(settings, configFile).map(({ path }) => path), ...(hashes ? [settings.roles.file] : [])];
 }

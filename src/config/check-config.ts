@@ -59,7 +59,9 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    const only = intended.length === 1 ? intended[0] : undefined;
+    // If several alternatives match, none of the others is intended either.
+    const severalMatch = Array.isArray(choice.params['passingSchemas']);
+    const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant
       .filter((error) => !inside.has(error) && (error !== choice || only === undefined))
       .concat(only ?? []);

@@ -14,6 +14,8 @@ interface ConfigFile {
    * otherwise the full path.
    */
   readonly name: string;
+  /** The full path. Undefined if a program passed the configuration. */
+  readonly path?: string;
   /** The folder against which relative paths in the file are resolved. */
   readonly folder: string;
   readonly value: PlainObject;
@@ -43,6 +45,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
   const folder = dirname(path);
   const failed = (message: string): ConfigFile => ({
     name,
+    path,
     folder,
     value: {},
     faults: [{ source: name, pointer: '', message }],
@@ -57,7 +60,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
     );
   }
   if (text.length > MAX_BYTES) return failed('is larger than 1 MiB');
-  return parseConfig(text, name, folder);
+  return { ...parseConfig(text, name, folder), path };
 }
 
 /**

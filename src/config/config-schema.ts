@@ -54,6 +54,15 @@ export function configSchema(): Record<string, unknown> {
         minLength: 8,
         description: 'Token for the console and for purging on the admin side; PORTICO_ADMIN_TOKEN.',
       },
+      adminTokenFile: {
+        type: 'string',
+        minLength: 1,
+        description: 'A file whose first line is the adminToken; PORTICO_ADMIN_TOKEN_FILE.',
+      },
+      readableSecrets: {
+        enum: ['refuse', 'allow'],
+        description: 'Whether Portico starts with a real upstream if all users of the machine can read a secret.',
+      },
       upstream: upstreamOptionsSchema,
       rewriteUrls: { type: 'boolean', description: 'Rewrite absolute legacy addresses in bodies.' },
       reference: referenceSchema,

@@ -20,8 +20,10 @@ export const VARIABLES = {
   UPSTREAM_URL: '/upstream/url',
   UPSTREAM_USERNAME: '/upstream/credentials/username',
   UPSTREAM_PASSWORD: '/upstream/credentials/password',
+  UPSTREAM_PASSWORD_FILE: '/upstream/credentials/passwordFile',
   PORTICO_MODE: '/mode',
   PORTICO_ADMIN_TOKEN: '/adminToken',
+  PORTICO_ADMIN_TOKEN_FILE: '/adminTokenFile',
   PORTICO_LOG_LEVEL: '/logging/level',
   PORTICO_ROLES: '/roles/file',
   PORTICO_DB: '/reference/db',
@@ -50,7 +52,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
   const incomplete = credentialFaults(environment);
   // An incomplete account is reported only once, not again for each rule that it violates.
   const complete =
-    incomplete.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
+    incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {
     overrides: [...complete, ...serviceKind(complete)],
     faults: [...incomplete, ...misspelledVariables(environment)],
@@ -76,13 +78,12 @@ function serviceKind(overrides: readonly Override[]): Override[] {
 }
 
 function credentialFaults(environment: Environment): Fault[] {
-  const pair = ['UPSTREAM_USERNAME', 'UPSTREAM_PASSWORD'] as const;
-  const missing = pair.filter((name) => !environment[name]);
-  if (missing.length !== 1) return [];
-  const [other = ''] = missing;
-  // The password may be in the configuration file.
-  if (other === 'UPSTREAM_PASSWORD') return [];
-  return [
-    { source: 'UPSTREAM_PASSWORD', pointer: '', message: `is set without ${other}`, suggestion: `set ${other} too` },
-  ];
+  // A name without a password is no error, because the password may be in the configuration file.
+  if (environment['UPSTREAM_USERNAME']) return [];
+  return ['UPSTREAM_PASSWORD', 'UPSTREAM_PASSWORD_FILE']
+    .filter((source) => environment[source])
+    .map((source) => {
+      const message = 'is set without UPSTREAM_USERNAME';
+      return { source, pointer: '', message, suggestion: 'set UPSTREAM_USERNAME too' };
+    });
 }

@@ -12,7 +12,7 @@ import { type ModeName, MODES } from '../model/checks.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
-import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
+import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig, type ConfigProblem } from './check-config.ts';
 import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
@@ -20,6 +20,7 @@ import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from './plain-object.ts';
+import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 
 /** The sources from which the configuration is read. */
@@ -60,9 +61,15 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  const originOf = (pointer: string): Origin =>
-    overrideAt(pointer)?.kind ?? (has(file.value, pointer) ? 'file' : 'default');
-  const placeOf = (pointer: string): Place => {
+  // The token in a file has the origin and the place of the key that names the file.
+  const keyOf = (pointer: string) =>
+    pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
+  const originOf = (key: string): Origin => {
+    const pointer = keyOf(key);
+    return overrideAt(pointer)?.kind ?? (has(file.value, pointer) ? 'file' : 'default');
+  };
+  const placeOf = (key: string): Place => {
+    const pointer = keyOf(key);
     const below = overrides.findLast((override) => covers(pointer, override.pointer));
     const override = overrideAt(pointer) ?? (has(file.value, pointer) ? undefined : below);
     return override === undefined
@@ -71,10 +78,13 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   };
   const problems = checkConfig(raw);
   const valid = validPart(raw, problems);
-  const settings = toSettings(valid, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const read = toSettings(valid, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const { token = read.adminToken, problem } = readAdminToken(read);
+  const settings = { ...read, adminToken: token };
   const faults: Fault[] = [...file.faults, ...environment.faults];
-  for (const problem of [...problems, ...crossFaults(settings, sources.env)])
-    faults.push({ ...problem, ...placeOf(problem.pointer) });
+  const secret = problem === undefined ? secretProblems(settings, sources.env, file.path) : [problem];
+  for (const one of [...problems, ...crossFaults(settings, sources.env), ...secret])
+    faults.push({ ...one, ...placeOf(one.pointer) });
   return { settings, faults: inOrder(faults) };
 }
 
@@ -112,6 +122,13 @@ interface ConfigPlace {
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
 
+function withPasswordFile(upstream: UpstreamOptions, resolved: (path: string) => string | undefined): UpstreamOptions {
+  const { credentials } = upstream;
+  if (credentials.kind === 'forward' || credentials.passwordFile === undefined) return upstream;
+  const passwordFile = resolved(credentials.passwordFile);
+  return { ...upstream, credentials: { ...credentials, ...(passwordFile !== undefined && { passwordFile }) } };
+}
+
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
   // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
@@ -135,8 +152,10 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
   // Paths in flags and variables are relative to the working folder. Other paths are relative to the configuration
   // file.
-  const isOverridden = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
-  const rolesFolder = isOverridden ? place.cwd : place.folder;
+  const folderOf = (pointer: string) =>
+    ['environment', 'flag'].includes(place.originOf(pointer)) ? place.cwd : place.folder;
+  const pathAt = (pointer: string, path: unknown) =>
+    typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
   // The files that the program writes are relative to the working folder, because the configuration folder may be
@@ -156,14 +175,16 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
     listen: toListenOptions(part('listen'), embedded, place.folder),
     adminToken: raw['adminToken'] as string | undefined,
-    upstream,
+    adminTokenFile: pathAt('/adminTokenFile', raw['adminTokenFile']),
+    readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',
+    upstream: withPasswordFile(upstream, (path) => pathAt('/upstream/credentials/passwordFile', path)),
     rewriteUrls: raw['rewriteUrls'] === true,
     reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
       { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },
       raw['authentication'],
     ),
-    roles: { ...roles, file: resolve(rolesFolder, roles.file) },
+    roles: { ...roles, file: resolve(folderOf('/roles/file'), roles.file) },
     permissions: withDefaults(PERMISSIONS_DEFAULTS, raw['permissions']),
     parameters: { allow },
     pageBounds: toPagingOptions(part('pageBounds')),

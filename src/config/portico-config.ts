@@ -20,6 +20,8 @@ export type PorticoConfig = {
   readonly publicOrigin?: string;
   readonly listen?: Partial<ListenOptions>;
   readonly adminToken?: string;
+  readonly adminTokenFile?: string;
+  readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;
   readonly authentication?: Section & {

@@ -53,7 +53,12 @@ export interface Settings {
   /** The scheme and host that clients use. If undefined, they are taken from each request. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
+  /** The token for the admin side, from the key itself or from the file. */
   readonly adminToken: string | undefined;
+  /** The absolute path of the file that contains the token. */
+  readonly adminTokenFile: string | undefined;
+  /** Whether a real upstream is refused if every user of the machine can read a file that contains a secret. */
+  readonly readableSecrets: 'refuse' | 'allow';
   readonly upstream: UpstreamOptions;
   readonly rewriteUrls: boolean;
   readonly reference: ReferenceOptions;

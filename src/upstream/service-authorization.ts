@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readSecretFile } from '../files/secret-file.ts';
 import type { UpstreamCredentials } from './upstream-options.ts';
 
 /**
@@ -10,13 +10,14 @@ export function serviceAuthorization(
   environment: Readonly<Record<string, string | undefined>>,
 ): { readonly authorization: string | undefined } | { readonly fault: string } {
   if (credentials.kind === 'forward') return { authorization: undefined };
-  const password = passwordOf(credentials, environment);
+  const password = servicePassword(credentials, environment);
   if ('fault' in password) return password;
   const bytes = Buffer.from(`${credentials.username}:${password.text}`);
   return { authorization: `Basic ${bytes.toString('base64')}` };
 }
 
-function passwordOf(
+/** Returns the password of the service account, or a configuration error. */
+export function servicePassword(
   credentials: Extract<UpstreamCredentials, { kind: 'service' }>,
   environment: Readonly<Record<string, string | undefined>>,
 ): { readonly text: string } | { readonly fault: string } {
@@ -26,10 +27,5 @@ function passwordOf(
     return text ? { text } : { fault: `the variable ${credentials.passwordEnv} is not set` };
   }
   if (credentials.passwordFile === undefined) return { fault: 'the service account has no password' };
-  try {
-    const text = readFileSync(credentials.passwordFile, 'utf8').split(/\r?\n/, 1)[0];
-    return text ? { text } : { fault: `the file ${credentials.passwordFile} is empty` };
-  } catch {
-    return { fault: `the file ${credentials.passwordFile} cannot be read` };
-  }
+  return readSecretFile(credentials.passwordFile);
 }

@@ -12,8 +12,8 @@ export function settingsOf(
 ): Settings {
   const folder = tempFolder();
   const own = roles === undefined ? {} : { roles: { file: 'roles.yaml' } };
-  if (roles !== undefined) writeFileSync(join(folder, 'roles.yaml'), roles);
-  writeFileSync(join(folder, 'portico.yaml'), JSON.stringify({ ...own, ...config }));
+  if (roles !== undefined) writeFileSync(join(folder, 'roles.yaml'), roles, { mode: 0o600 });
+  writeFileSync(join(folder, 'portico.yaml'), JSON.stringify({ ...own, ...config }), { mode: 0o600 });
   const settings = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
   return settings.embedded ? withUpstreamUrl(settings, 'http://127.0.0.1:9') : settings;
 }

@@ -19,8 +19,6 @@ const contract = loadContract(CONTRACT_DEFAULTS);
 
 /** The roles of a test: a role `anonymous` without permissions unless a test says otherwise. */
 const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
-const DEMO_HASH = '$argon2id$v=19$m=19456,t=2,p=1$KpoEYyHlk0YnGd0Glrh0Ig$Hdcv7tGBA2UHKp9kntf64gMISjZopSt3EHaH56gLmJI';
-const OWN_HASH = DEMO_HASH.replace('Kpo', 'Kpp');
 
 interface Situation {
   readonly config: PlainObject;
@@ -36,7 +34,7 @@ let files = 0;
 function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = {} }: Situation): AuditSubject {
   files += 1;
   const file = join(folder, `roles-${files}.yaml`);
-  writeFileSync(file, JSON.stringify(roles));
+  writeFileSync(file, JSON.stringify(roles), { mode: 0o600 });
   const { settings, faults } = readSettings({ env, cwd: folder, given: { ...config, roles: { file, ...unmapped } } });
   expect(faults).toEqual([]);
   // Fails if the gateway would not start with these roles.
@@ -45,7 +43,6 @@ function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = 
     settings,
     operations: contract.operations,
     roles: readRoles(settings),
-    demoHashes: new Set([DEMO_HASH]),
     ladder: [],
     overrides: [],
     env,
@@ -62,11 +59,10 @@ const real = (config: PlainObject = {}): PlainObject => ({ upstream, ...config }
 const strict = (config: PlainObject = {}): PlainObject => real({ mode: 'strict', ...config });
 const listen = (options: PlainObject): PlainObject => strict({ listen: options });
 const anonymous = (...permissions: readonly string[]) => ({ roles: { anonymous: { permissions } } });
-const account = (passwordHash: string) => ({ ...NO_ROLES, accounts: [{ name: 'eve', roles: [], passwordHash }] });
 const shared = (own: PlainObject, more: PlainObject = {}) =>
   strict({ operations: { listAnswerComments: { cache: { assumeImpersonal: true, ...own } } }, ...more });
 const service = { kind: 'service', username: 'portico', passwordFile: join(folder, 'password') };
-writeFileSync(service.passwordFile, 'a secret\n');
+writeFileSync(service.passwordFile, 'a secret\n', { mode: 0o600 });
 
 const allowing = (entry: PlainObject): PlainObject => ({
   undocumented: { allow: [{ method: 'POST', path: '/services/v2/node/{id}.json', ...entry }] },
@@ -120,10 +116,6 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
       config: { listen: { host: '127.0.0.1' } },
       roles: { ...NO_ROLES, accounts: [{ name: 'admin', demo: true, roles: [] }] },
     },
-  ],
-  'demo-passwords': [
-    { config: strict(), roles: account(DEMO_HASH) },
-    { config: strict(), roles: account(OWN_HASH) },
   ],
   'weak-admin-token': [
     { config: strict({ adminToken: 'change-me-please', listen: { adminHost: '0.0.0.0' } }) },
@@ -307,7 +299,7 @@ describe('an audit', () => {
       audit(
         subjectOf({
           config: strict({
-            adminToken: 'hunter22',
+            adminToken: 'hunter22-change-me',
             listen: { adminHost: '0.0.0.0' },
             upstream: { ...upstream, credentials: { kind: 'service', username: 'portico', password: 'hunter3' } },
           }),

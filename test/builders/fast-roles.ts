@@ -42,7 +42,8 @@ async function withHash(account: RolesAccount): Promise<RolesAccount & { passwor
 
 const made = new Map<string, Promise<string>>();
 
-function fastHash(password: string): Promise<string> {
+/** Returns the hash of a password with the cheapest parameters. */
+export function fastHash(password: string): Promise<string> {
   const hash = made.get(password) ?? hashPassword(password, { memory: 8, passes: 1, parallelism: 1 });
   made.set(password, hash);
   return hash;

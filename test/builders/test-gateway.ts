@@ -70,8 +70,11 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     writeFileSync(
       join(folder, 'roles.yaml'),
       options.keepAccounts ? text.replaceAll('demo: true', 'demo: false') : text,
+      { mode: 0o600 },
     );
-    writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)));
+    writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)), {
+      mode: 0o600,
+    });
     const { settings, faults } = readSettings({
       env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') },
       cwd: folder,

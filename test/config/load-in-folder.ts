@@ -10,7 +10,7 @@ export function load(yaml: string, more: Partial<SettingsSources> = {}): Setting
   const folder = mkdtempSync(join(tmpdir(), 'portico-config-'));
   try {
     mkdirSync(join(folder, 'config'));
-    writeFileSync(join(folder, 'config', 'portico.yaml'), yaml);
+    writeFileSync(join(folder, 'config', 'portico.yaml'), yaml, { mode: 0o600 });
     return loadSettings({ env: {}, cwd: folder, ...more });
   } finally {
     rmSync(folder, { recursive: true });

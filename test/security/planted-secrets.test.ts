@@ -357,7 +357,7 @@ describe('after all of these runs, secrets', () => {
     const learned = await runInProcess(['learn', '--observations', observations, '--min-confidence', '0']);
     const beside = tempFolder();
     const config = join(beside, 'portico.yaml');
-    writeFileSync(join(beside, 'roles.yaml'), await fastRoles());
+    writeFileSync(join(beside, 'roles.yaml'), await fastRoles(), { mode: 0o600 });
     writeFileSync(config, JSON.stringify({ ledger: { file }, ...keptIn(join(file, '..')) }));
     const ladder = await runInProcess(['ladder', '--config', config, '--mode', mode]);
     expect([learned.code, ladder.code]).toEqual([0, 0]);

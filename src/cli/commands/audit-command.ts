@@ -1,14 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { audit } from '../../audit/audit.ts';
 import type { AuditSubject } from '../../audit/audit-rule.ts';
 import { readRoles } from '../../assembly/load-permissions.ts';
 import type { Settings } from '../../config/settings.ts';
-import { packageRoot } from '../../files/package-root.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts, type Severity } from '../../model/severity.ts';
-import { loadRoles } from '../../permissions/load-roles.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { auditLines } from '../terminal/audit-lines.ts';
@@ -64,19 +62,12 @@ function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSu
     settings,
     operations: gateway.contract.operations,
     roles: readRoles(settings),
-    demoHashes: demoHashes(),
     ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
     overrides: services.overrides.active(),
     env,
     configFile: resolve(cwd, settings.file),
     modeOf: permissionBits,
   }));
-}
-
-function demoHashes(): ReadonlySet<string> {
-  const file = join(packageRoot, 'config', 'roles.yaml');
-  const { accounts } = loadRoles(readFileSync(file, 'utf8'), file, undefined);
-  return new Set(accounts.flatMap(({ passwordHash }) => passwordHash ?? []));
 }
 
 // On Windows, the bits do not show who may read a file.

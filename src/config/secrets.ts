@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../files/package-root.ts';
+import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
+import type { Fault } from '../model/fault.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import { servicePassword } from '../upstream/service-authorization.ts';
+import type { ConfigProblem } from './check-config.ts';
+import type { Environment } from './environment.ts';
+import type { Settings } from './settings.ts';
+
+/** The passwords of the demo accounts. A test compares them with those of the reference server. */
+export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice', 'bob', 'guest'];
+
+const MIN_TOKEN = 8;
+/** Off loopback, a token has at least 16 characters of about 5 bits each, so it cannot be guessed over the network. */
+const STRONG = { length: 16, different: 8 };
+const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
+
+/** The admin token from the file that `adminTokenFile` names, or the reasons why it cannot be used. */
+export function readAdminToken(settings: Settings): { readonly token?: string; readonly problem?: ConfigProblem } {
+  const { adminToken, adminTokenFile } = settings;
+  const pointer = '/adminTokenFile';
+  if (adminTokenFile === undefined) return {};
+  if (adminToken !== undefined)
+    return { problem: { pointer, message: 'is set in addition to adminToken; set only one' } };
+  const reading = readSecretFile(adminTokenFile);
+  if ('fault' in reading) return { problem: { pointer, message: reading.fault } };
+  if (reading.text.length >= MIN_TOKEN) return { token: reading.text };
+  return { problem: { pointer, message: `contains a token with fewer than ${MIN_TOKEN} characters` } };
+}
+
+/** Returns the secrets that are missing, public or easy to guess, and the files in which everybody can read them. */
+export function secretProblems(
+  settings: Settings,
+  env: Environment,
+  configFile: string | undefined,
+): readonly ConfigProblem[] {
+  return [
+    ...adminTokenProblems(settings),
+    ...servicePasswordProblems(settings, env),
+    ...readableFileProblems(settings, configFile),
+  ];
+}
+
+function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigProblem[] {
+  if (isLoopbackHost(listen.adminHost)) return [];
+  const pointer = '/adminToken';
+  if (adminToken === undefined) {
+    // The embedded upstream contains nothing that needs protection, and without a token the console stays closed.
+    if (embedded) return [];
+    const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
+    return [{ pointer, message, suggestion: TOKEN_ADVICE }];
+  }
+  if (adminToken.length >= STRONG.length && new Set(adminToken).size >= STRONG.different) return [];
+  const message = `is too easy to guess: off loopback, it must have at least ${STRONG.length} characters, ${STRONG.different} of them different`;
+  return [{ pointer, message, suggestion: TOKEN_ADVICE }];
+}
+
+function servicePasswordProblems({ embedded, upstream: { credentials } }: Settings, env: Environment): ConfigProblem[] {
+  if (embedded || credentials.kind !== 'service') return [];
+  const password = servicePassword(credentials, env);
+  // Other rules report a password that is missing.
+  if ('fault' in password || !PUBLIC_PASSWORDS.includes(password.text)) return [];
+  return [
+    {
+      pointer: '/upstream/credentials',
+      message: 'is the published password of a demo account',
+      suggestion: 'change the password of the service account on the upstream',
+    },
+  ];
+}
+
+function readableFileProblems(settings: Settings, configFile: string | undefined): ConfigProblem[] {
+  if (!refusesReadableFiles(settings)) return [];
+  return secretFiles(settings, configFile)
+    .filter(({ path }) => isReadableByOthers(path))
+    .map(({ pointer, path }) => Object.assign({ pointer }, readableBy(path)));
+}
+
+/** A file that contains a secret, and the key that names it or, for the configuration file, the secret's own key. */
+interface SecretFile {
+  readonly pointer: string;
+  readonly path: string;
+}
+
+/** Returns the files that contain secrets, apart from the roles file. */
+export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
+  const { adminTokenFile, listen, upstream, originOf } = settings;
+  const inline = [adminTokenFile === undefined ? ['/adminToken'] : [], ['/upstream/credentials/password']]
+    .flat()
+    .find((pointer) => originOf(pointer) === 'file');
+  const { passwordFile } = { passwordFile: undefined, ...upstream.credentials };
+  const files: readonly (readonly [pointer: string | undefined, path: string | undefined])[] = [
+    [inline, configFile],
+    ['/adminTokenFile', adminTokenFile],
+    ['/upstream/credentials/passwordFile', passwordFile],
+    ['/listen/tls/keyFile', listen.tls?.keyFile],
+    ['/listen/tls/passphraseFile', listen.tls?.passphraseFile],
+  ];
+  return files.flatMap(([pointer, path]) => (pointer === undefined || path === undefined ? [] : [{ pointer, path }]));
+}
+
+const refusesReadableFiles = ({ embedded, readableSecrets }: Settings) => !embedded && readableSecrets === 'refuse';
+
+const readableBy = (path: string) => ({
+  message: `every user of this machine can read the secret in ${path}`,
+  suggestion: `chmod o-rwx ${path}; for a Kubernetes volume, set defaultMode: 0440; or set readableSecrets: allow`,
+});
+
+/**
+ * Returns the reasons not to use a roles file with a real upstream: passwords that are public, and hashes that every
+ * user of the machine can read and try to crack.
+ */
+export function rolesFileFaults(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
+  if (settings.embedded) return [];
+  const own = accounts.filter(({ demo, passwordHash }) => !demo && passwordHash !== undefined);
+  if (own.length === 0) return [];
+  const published = publishedHashes();
+  const faults = own
+    .filter(({ passwordHash = '' }) => published.has(passwordHash))
+    .map(({ name }): Fault => ({
+      source,
+      pointer: '/accounts',
+      message: `${name} has the published password of a demo account`,
+      suggestion: 'create another hash with portico hash-password',
+    }));
+  if (!refusesReadableFiles(settings) || !isReadableByOthers(source)) return faults;
+  const { message, suggestion } = readableBy(source);
+  return [
+    ...faults,
+    { source, pointer: '/accounts', message: message.replace('the secret', 'the hashes'), suggestion },
+  ];
+}
+
+/** Returns the password hashes of the demo accounts in the package's roles file. */
+function publishedHashes(): ReadonlySet<string> {
+  const text = readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8');
+  return new Set(text.match(/\$argon2id\$[\w$=,+/]+/g));
+}
