@@ -177,7 +177,7 @@ describe('demo accounts', () => {
   const contract = loadContract(CONTRACT_DEFAULTS);
   const [demoHash = ''] = /\$argon2id\S+/.exec(readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8')) ?? [];
 
-  function rolesFaults(passwordHash: string, { mode = 0o600, config = REAL as object } = {}) {
+  function rolesFaults(passwordHash: string, { mode = 0o600, config = REAL }: Pick<Given, 'mode' | 'config'> = {}) {
     const roles = { roles: { anonymous: {} }, accounts: [{ name: 'eve', roles: [], passwordHash }] };
     const { settings } = read({
       config: { ...config, roles: { file: 'roles.yaml' } },
