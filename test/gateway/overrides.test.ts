@@ -86,6 +86,19 @@ describe('an override of a level', () => {
     ]);
   });
 
+  it.each([
+    ['requests', `${LIST}?colour=red`],
+    ['pageBounds', `${LIST}?pageSize=500`],
+  ])('lowers %s, also for a target that was refused before', async (check, target) => {
+    const gateway = await start();
+    expect((await gateway.call(target)).status).toBe(400);
+    await set(gateway, { kind: 'level', check, level: 'report' });
+    const { status, headers } = await gateway.call(target);
+    expect([status, headers['contract-status']]).toEqual([200, expect.stringContaining('violation')]);
+    await end(gateway, { operation: 'listIdeas', change: check });
+    expect((await gateway.call(target)).status).toBe(400);
+  });
+
   it('affects no other operation, and leaves requests in progress with their plan', async () => {
     const gateway = await start({ cache: { enabled: false } });
     drift = DRIFT;
@@ -236,6 +249,33 @@ describe('overrides', () => {
       overrides: [{ operation: 'listIdeas', kind: 'level', until: '2026-05-04T11:30:15.250Z' }],
       events: [{ event: 'expired' }, { event: 'set' }, { event: 'set' }],
     });
+  });
+
+  it('are stored before the gateway has closed, even if nobody waits for it', async () => {
+    const gateway = await start();
+    const { overrides } = gateway.gateway.services;
+    const operations = ['listIdeas', 'listQuestions', 'listArticles', 'listActions'];
+    for (const operation of operations)
+      overrides.set({ operation, kind: 'disable', reason: 'INC-17', forMinutes: 5 }, { by: 'bob', from: undefined });
+    await gateway.close();
+    expect(trail().map((event) => event['operation'])).toEqual(operations);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      overrides: operations.map((operation) => ({ operation })),
+    });
+  });
+
+  it('stay in effect after a reload, which can shorten the longest time for new ones', async () => {
+    const gateway = await start();
+    await set(gateway, { kind: 'disable' });
+    const config = { operations: {}, pageBounds: { maxPageSize: 10 }, overrides: { file, maxHours: 0.5 } };
+    expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied' });
+    expect((await gateway.call(LIST)).status).toBe(503);
+    expect((await set(gateway, { kind: 'disable' })).json.error).toBe('The end must be at most 0.5 hours from now.');
+    await end(gateway, { operation: 'listIdeas' });
+    expect((await gateway.call(LIST)).status).toBe(200);
+    // The file cannot change while the process runs.
+    const moved = await gateway.reload({ config: { ...config, overrides: { file: join(folder, 'other.json') } } });
+    expect(moved).toMatchObject({ outcome: 'refused' });
   });
 
   it('keep the gateway from starting if their file is damaged, and name the file', async () => {
