@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import proxyAddress from 'proxy-addr';
 import { GatewayError } from '../errors/gateway-error.ts';
@@ -129,7 +130,7 @@ export class HttpArrival implements Arrival {
   get clientAddress(): string {
     const { trustedProxies, isTrusted } = this.#setup;
     if (trustedProxies.length === 0 || this.#peerAddress === '') return this.#peerAddress;
-    return proxyAddress(this.#request, isTrusted);
+    return clientBehind(this.#peerAddress, this.#request.headers['x-forwarded-for'], isTrusted);
   }
 
   get protocol(): string {
@@ -145,12 +146,38 @@ export class HttpArrival implements Arrival {
     const own = 'encrypted' in socket ? 'https' : 'http';
     const { trustedProxies, isTrusted } = this.#setup;
     if (trustedProxies.length === 0 || !isTrusted(this.#peerAddress, 0)) return own;
-    return headers['x-forwarded-proto']?.toString().split(',', 1)[0]?.trim() || own;
+    const [sent = ''] = headers['x-forwarded-proto']?.toString().toLowerCase().split(',', 1) ?? [];
+    // The scheme is written into addresses in responses.
+    return SCHEME.test(sent.trim()) ? sent.trim() : own;
   }
 
   get #target(): TargetParts {
     return (this.#parts ??= readTarget(this.rawTarget, this.#setup));
   }
+}
+
+const SCHEME = /^https?$/;
+
+/**
+ * Returns the nearest address that is not a trusted proxy. Each proxy appends the address of its own client, so the
+ * list is read from its end, and only as far as it consists of addresses.
+ */
+function clientBehind(peer: string, list: string | string[] | undefined, isTrusted: ArrivalSetup['isTrusted']): string {
+  let nearest = peer;
+  const entries = list === undefined ? [] : String(list).split(',').reverse();
+  for (const [hop, entry] of entries.entries()) {
+    if (!isTrusted(nearest, hop)) return nearest;
+    const address = withoutPort(entry.trim());
+    if (isIP(address) === 0) return nearest;
+    nearest = address;
+  }
+  return nearest;
+}
+
+/** Returns an address without the port that some proxies append. An IPv6 address with a port is in brackets. */
+function withoutPort(text: string): string {
+  const [, bracketed, ipv4] = /^"?(?:\[([\da-f:.]+)\](?::\d+)?|([\d.]+):\d+)"?$/i.exec(text) ?? [];
+  return bracketed ?? ipv4 ?? text;
 }
 
 interface TargetParts {

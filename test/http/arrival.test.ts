@@ -165,7 +165,10 @@ describe('arrivals', () => {
    * Sends a request over a real connection. Returns the client's address and protocol as read with these trusted
    * proxies.
    */
-  async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
+  async function arrivedWith(
+    trustedProxies: readonly string[],
+    headers: Readonly<Record<string, string | readonly string[]>>,
+  ) {
     const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
     const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
     const { url } = await serve((request, response) => {
@@ -195,6 +198,60 @@ describe('arrivals', () => {
       expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
       const two = await arrivedWith(['127.0.0.1', '198.51.100.0/24'], headers);
       expect(two.clientAddress).toBe('203.0.113.9');
+    });
+
+    // The attack: limits per address are evaded with a value that is different each time, such as one with the client's
+    // port, or with text that is not an address.
+    it.each([
+      ['198.51.100.7:51234', '198.51.100.7'],
+      ['"198.51.100.7:51234"', '198.51.100.7'],
+      ['2001:db8::1', '2001:db8::1'],
+      ['[2001:db8::1]', '2001:db8::1'],
+      ['"[2001:db8::1]:51234"', '2001:db8::1'],
+      ['::ffff:198.51.100.7', '::ffff:198.51.100.7'],
+      ['203.0.113.9, 198.51.100.7', '198.51.100.7'],
+      ['203.0.113.9,198.51.100.7:1', '198.51.100.7'],
+      ['203.0.113.9, 10.0.0.2', '203.0.113.9'],
+      ['203.0.113.9, 10.0.0.2:443, 10.0.0.3', '203.0.113.9'],
+      ['203.0.113.9, ::ffff:10.0.0.2', '203.0.113.9'],
+      ['203.0.113.9, 10.0.0.2, 10.0.0.3, 127.0.0.1', '203.0.113.9'],
+      ['10.0.0.1, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
+      ['unknown', '127.0.0.1'],
+      ['_hidden', '127.0.0.1'],
+      ['203.0.113.9, unknown', '127.0.0.1'],
+      ['203.0.113.9, x, 10.0.0.2', '10.0.0.2'],
+      ['203.0.113.9, , 10.0.0.2', '10.0.0.2'],
+      ['203.0.113.9,', '127.0.0.1'],
+      ['', '127.0.0.1'],
+      ['999.1.1.1', '127.0.0.1'],
+      ['203.0.113.9\t', '203.0.113.9'],
+      ['0x7f.1', '127.0.0.1'],
+      ['127.1', '127.0.0.1'],
+      ['localhost', '127.0.0.1'],
+      ['<script>', '127.0.0.1'],
+    ])('behind trusted proxies that report "%s" is %s', async (list, address) => {
+      const trusted = ['loopback', '10.0.0.0/8'];
+      expect((await arrivedWith(trusted, { 'X-Forwarded-For': list })).clientAddress).toBe(address);
+    });
+
+    it('is found in several X-Forwarded-For headers as in one list', async () => {
+      const list = ['203.0.113.9', '198.51.100.7, 10.0.0.2'];
+      const { clientAddress } = await arrivedWith(['loopback', '10.0.0.0/8'], { 'X-Forwarded-For': list });
+      expect(clientAddress).toBe('198.51.100.7');
+    });
+
+    // The scheme is written into addresses in responses.
+    it.each([
+      ['https', 'https'],
+      ['HTTPS', 'https'],
+      [' https , http', 'https'],
+      ['http', 'http'],
+      ['javascript', 'http'],
+      ['https://evil.example/?', 'http'],
+      ['ftp', 'http'],
+      ['', 'http'],
+    ])('behind a trusted proxy that reports the protocol "%s" uses %s', async (sent, protocol) => {
+      expect((await arrivedWith(['loopback'], { 'X-Forwarded-Proto': sent })).protocol).toBe(protocol);
     });
 
     it('is the peer address if the peer is not a trusted proxy', async () => {
