@@ -79,7 +79,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   const time = createLogTime(clock);
   const callerMember = boundedMemo(
     MAX_REMEMBERED,
-    (name: string) => `,"caller":${JSON.stringify(principalNames ? name : tag(name))}`,
+    (name: string) => `,"caller":${quoted(principalNames ? name : tag(name))}`,
   );
   const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
   // Only the shape of an undocumented target is logged.
@@ -99,6 +99,17 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       stream.write(`{"level":"${severity}","time":"${time()}",${line},"msg":"request"}\n`);
     },
   };
+}
+
+// JSON allows these characters in strings, but terminals act on them: control characters, line separators, and marks
+// that change the direction of writing.
+const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Returns a text as a JSON string without characters that a terminal acts on. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
 
 /** Returns the members that describe the target of a request. */

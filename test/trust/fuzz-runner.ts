@@ -28,7 +28,7 @@ async function startPlace(mode: string): Promise<Place> {
     clock,
     config: {
       mode,
-      logging: { level: 'trace' },
+      logging: { level: 'trace', principalNames: true },
       // Failures must not turn the later requests into refusals.
       upstream: { circuit: { failures: 10_000 } },
       authentication: { failures: { limit: 1000, limitPerName: 10_000 } },
@@ -263,7 +263,8 @@ function problemInLog(place: Place): string | undefined {
   for (const line of lines) {
     if (!line.endsWith('\n') || line.indexOf('\n') !== line.length - 1) return 'a log line that is not one line';
     // eslint-disable-next-line no-control-regex -- these are the bytes that must not be there
-    if (/[\u0000-\u0009\u000b-\u001f\u007f]/.test(line)) return 'a control character in the log';
+    if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e]/.test(line))
+      return 'a control character in the log';
     if (parse(line) === undefined) return `a log line that is not JSON: ${line.slice(0, 300)}`;
     if (line.includes('internal_error') || line.includes('"outcome":"failed"'))
       return `an internal error in the log: ${line.slice(0, 600)}`;

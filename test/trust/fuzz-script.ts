@@ -212,7 +212,17 @@ const caller = oneof(
       password: null as string | null,
     })),
   },
-  constantFrom('nobody', 'who', '__proto__', '', 'a\u0000b').map((user) => ({
+  constantFrom(
+    'nobody',
+    'who',
+    '__proto__',
+    '',
+    'a\u0000b',
+    'a\u001b[31mb',
+    'a\u009b31mb\u2028',
+    'x\r\n{"level":"error"}',
+    '"},{"',
+  ).map((user) => ({
     user: user as string | null,
     password: null as string | null,
   })),
