@@ -130,6 +130,9 @@ export async function examine(
       take(name, {}, error.message);
     }
   }
+  const lost = given.failures();
+  // A single one is normal: servers refuse a large head by closing the connection.
+  if (lost.length > 1) findings.push(unreliable(lost, given.sent()));
   return {
     url: `${api.client.origin}${api.client.basePath}`,
     requests: given.sent(),
@@ -138,6 +141,12 @@ export async function examine(
     recommendations,
   };
 }
+
+const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
+  severity: 'high',
+  text: `${lost.length} of ${sent} requests got no complete response (${[...new Set(lost)].join(', ')}).`,
+  advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies before it.',
+});
 
 /** Requests each list once. The best one to request again is a long one with pages. */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {

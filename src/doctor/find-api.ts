@@ -64,10 +64,10 @@ function prefixesOf(basePath: string): readonly string[] {
 }
 
 function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
-  const { status, headers } = response;
-  const isJson = /^\s*application\/(?:[\w.+-]+\+)?json/i.test(valuesOf(headers, 'content-type')[0] ?? '');
+  const { status, body } = response;
   const shape = status >= 400 ? errorShape(response) : undefined;
-  if (status === 200 && isJson) return 'api';
+  // The type may be wrong; another probe reports that.
+  if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
   if (shape === 'error' || shape === 'errors.message') return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';
 }

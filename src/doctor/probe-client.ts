@@ -56,6 +56,8 @@ export interface ProbeClient {
   /** Returns a client for another address of the same operator. Both share one limit. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
+  /** The reasons why requests got no complete response, one for each. */
+  failures(): readonly string[];
 }
 
 /** Limits and credentials of a client. */
@@ -86,6 +88,7 @@ export function createProbeClient(
   options: ProbeClientOptions,
 ): ProbeClient {
   let count = 0;
+  const failures: string[] = [];
   const create = (origin: string, basePath: string): ProbeClient => ({
     origin,
     basePath,
@@ -96,7 +99,9 @@ export function createProbeClient(
       if (options.signal.aborted) throw new ProbingEnded('interrupted');
       if (count >= options.maxRequests) throw new ProbingEnded(`all ${options.maxRequests} requests are used up`);
       count += 1;
-      return exchange(new URL(origin), basePath + request.path, request, options);
+      const result = await exchange(new URL(origin), basePath + request.path, request, options);
+      if (result.kind === 'failure') failures.push(result.facts.code ?? result.facts.cause);
+      return result;
     },
     keepAlive(maxSockets) {
       const agent = origin.startsWith('https:')
@@ -109,6 +114,7 @@ export function createProbeClient(
     },
     at: create,
     sent: () => count,
+    failures: () => failures,
   });
   return create(address.origin, address.basePath);
 }

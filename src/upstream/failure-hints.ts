@@ -13,6 +13,7 @@ const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
   tls_protocol_error: 'the TLS handshake fails; check whether the URL must start with http://',
   tls_alert_received: 'the server refuses the TLS handshake; it may require a client certificate',
   http_protocol_error: 'the server does not speak HTTP/1.1 on this port; check the port and the scheme of the URL',
+  http_response_incomplete: 'the server closes the connection in the middle of a response',
   http_response_timeout: 'the server does not respond in time',
 };
 

@@ -62,6 +62,20 @@ describe('an examination', () => {
     expect(server.requests.filter(({ user }) => user !== undefined && !user.startsWith('portico-doctor-'))).toEqual([]);
   });
 
+  it('counts the requests that got no complete response', async () => {
+    let count = 0;
+    const server = await startFakeUpstream((request, response) => {
+      count += 1;
+      if (count < 10 || count % 5 !== 0) return healthy(request, response);
+      response.destroy();
+      return undefined;
+    });
+    const { findings } = await examineAt(server.url);
+    expect(findings.map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/^\d+ of \d+ requests got no complete response \(ECONNRESET\)\.$/),
+    );
+  });
+
   it('reports a redirect to a login page', async () => {
     const server = await startFakeUpstream((request, response) =>
       request.headers.authorization === undefined
@@ -120,6 +134,11 @@ describe('a server that cannot be examined', () => {
       'stops in the middle of a response',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
       /does not respond in time/,
+    ],
+    [
+      'closes the connection in the middle of a response',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
+      /closes the connection in the middle of a response/,
     ],
   ])('is explained if it %s', async (_name, onRequest, reason) => {
     const url = await startRawServer((socket) => socket.once('data', () => onRequest(socket)));

@@ -1,3 +1,4 @@
+import { countWords } from '../../report/report-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, readableList, type Recommendation } from '../probe.ts';
 
@@ -85,22 +86,29 @@ function result(done: readonly Level[], max: number) {
   };
 }
 
-const distressed = ({ concurrency, distress }: Level): DoctorFinding => ({
-  severity: concurrency <= 4 ? 'high' : 'medium',
-  text: `With ${concurrency} concurrent requests, ${distress}.`,
-  advice: 'Limit what reaches the server (upstream.concurrency); the queue and the cache of Portico take the rest.',
-});
+const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
+  concurrency === 1
+    ? {
+        severity: 'high',
+        text: `Even one at a time, ${distress}.`,
+        advice: 'No limit of Portico helps here. Look at the log of the server, and examine it again afterwards.',
+      }
+    : {
+        severity: concurrency <= 4 ? 'high' : 'medium',
+        text: `With ${concurrency} concurrent requests, ${distress}.`,
+        advice: 'Limit what reaches the server (upstream.concurrency); the queue and the cache take the rest.',
+      };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {
-  if (best === undefined)
-    return [{ key: 'upstream.concurrency', value: 1, reason: 'The server failed even one at a time.' }];
+  // If requests fail one at a time, the server is broken, and no limit helps.
+  if (best === undefined) return [];
   const { concurrency } = best;
   const why =
     stressed !== undefined
-      ? `The server stands ${concurrency} concurrent requests; with ${stressed.concurrency}, ${stressed.distress}.`
+      ? `The server stands ${countWords(concurrency, 'concurrent request')}; with ${stressed.concurrency}, ${stressed.distress}.`
       : concurrency < max
         ? `More than ${concurrency} concurrent requests bring no more throughput.`
-        : `The server stands ${concurrency} concurrent requests; no more were tried (--concurrency-max).`;
+        : `The server stands ${countWords(concurrency, 'concurrent request')}; no more were tried (--concurrency-max).`;
   return [{ key: 'upstream.concurrency', value: concurrency, reason: why }];
 }
 

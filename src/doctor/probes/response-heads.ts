@@ -1,3 +1,4 @@
+import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
@@ -61,7 +62,26 @@ const oldVersion = (version: string): DoctorFinding => ({
 function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFinding[] {
   const [, charset] = /charset\s*=\s*"?([\w-]+)/i.exec(type) ?? [];
   const isUtf8 = Buffer.from(body.toString('utf8')).equals(body);
+  const isJson = parseBounded(body, DEFAULT_JSON_LIMITS).state !== 'malformed';
   return [
+    ...(/^\s*application\/(?:[\w.+-]+\+)?json\b/i.test(type)
+      ? []
+      : [
+          {
+            severity: 'medium' as const,
+            text: `Lists are labeled as ${type} instead of application/json.`,
+            advice: 'Each such response breaks the contract and is not stored. Correct the header on the server.',
+          },
+        ]),
+    ...(isJson || !isUtf8
+      ? []
+      : [
+          {
+            severity: 'high' as const,
+            text: 'Lists are not valid JSON.',
+            advice: 'Clients cannot read them, and Portico never stores them. portico check --against shows more.',
+          },
+        ]),
     ...(charset !== undefined && !/^utf-?8$/i.test(charset)
       ? [
           {

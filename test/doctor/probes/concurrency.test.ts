@@ -56,13 +56,23 @@ describe('the concurrency probe', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
+  it('recommends nothing if requests fail even one at a time', async () => {
+    let count = 0;
+    const result = await runProbe(concurrencyProbe, (request, response) => {
+      count += 1;
+      return count > 3 ? { status: 500 } : healthy(request, response);
+    });
+    expect(texts(result)).toEqual(['high: Even one at a time, a request got 500.']);
+    expect(result.recommendations).toEqual([]);
+  });
+
   it('says that more was not tried if the server stands everything', async () => {
     const result = await runProbe(concurrencyProbe, healthy, { maxConcurrency: 1 });
     expect(result.recommendations).toEqual([
       {
         key: 'upstream.concurrency',
         value: 1,
-        reason: 'The server stands 1 concurrent requests; no more were tried (--concurrency-max).',
+        reason: 'The server stands 1 concurrent request; no more were tried (--concurrency-max).',
       },
     ]);
   });

@@ -7,6 +7,7 @@ describe('the response probe', () => {
   it.each<[string, Readonly<Record<string, string | readonly string[]>>, RegExp]>([
     ['repeated headers', { 'X-Frame-Options': ['DENY', 'SAMEORIGIN'] }, /only once: x-frame-options/],
     ['a charset other than UTF-8', { 'Content-Type': 'application/json; charset=ISO-8859-1' }, /charset ISO-8859-1/],
+    ['a type other than JSON', { 'Content-Type': 'text/plain' }, /labeled as text\/plain/],
     ['cookies', { 'Set-Cookie': 'JSESSIONID=1' }, /Lists have Set-Cookie/],
     ['a Vary that prevents storing', { Vary: 'Accept-Encoding, User-Agent' }, /Lists have Vary: user-agent/],
     ['a large head', { 'X-Debug': 'x'.repeat(9000) }, /head has 9\d{3} bytes/],
@@ -20,6 +21,11 @@ describe('the response probe', () => {
       headers: { 'Content-Type': 'application/json' },
     });
     expect(texts(await runProbe(responseProbe, latin))).toEqual(['high: Lists contain bytes that are not UTF-8.']);
+  });
+
+  it('reports text that is not JSON', async () => {
+    const broken: FakeHandler = () => ({ body: '{"list": [', headers: { 'Content-Type': 'application/json' } });
+    expect(texts(await runProbe(responseProbe, broken))).toEqual(['high: Lists are not valid JSON.']);
   });
 
   it('reports HTTP/1.0', async () => {
