@@ -45,6 +45,9 @@ export const PROOFS: readonly Proof[] = [
     files: [
       'test/upstream/create-upstream.test.ts',
       'test/upstream/upstream-gate.test.ts',
+      'test/upstream/fair-queue.test.ts',
+      'test/upstream/retry-budget.test.ts',
+      'test/upstream/upstream-health.test.ts',
       'test/upstream/connections.test.ts',
     ],
   }),
@@ -100,7 +103,11 @@ export const PROOFS: readonly Proof[] = [
     id: 'guessing',
     holds: 'Passwords cannot be guessed faster than the limits allow, and responses do not reveal which names exist.',
     tried: 'Many attempts by name and by address, unknown names, and exhausted verifiers.',
-    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/identity/limits.test.ts'],
+    files: [
+      'test/security/exhaustion-and-guessing.test.ts',
+      'test/identity/limits.test.ts',
+      'test/identity/login-limiter.test.ts',
+    ],
   }),
   tests({
     id: 'secrets',
@@ -119,6 +126,35 @@ export const PROOFS: readonly Proof[] = [
     holds: 'A gateway that stops loses no request.',
     tried: 'SIGTERM while clients use persistent connections for reads, writes and passthrough.',
     files: ['test/gateway/drain.test.ts'],
+  }),
+  tests({
+    id: 'admin-side',
+    holds: 'Without the token, nobody can change anything or read the console; browsers cannot be tricked into it.',
+    tried: 'Requests without and with wrong tokens, other hosts and origins, health and metrics, the console.',
+    files: ['test/http/admin-guard.test.ts', 'test/http/admin-app.test.ts'],
+  }),
+  tests({
+    id: 'overrides',
+    holds: 'An override of one operation has a reason and an end, is recorded, and ends on time.',
+    tried: 'Every kind, expiry, restarts, damaged files, refused inputs, over the admin side and in the gateway.',
+    files: [
+      'test/overrides/create-overrides.test.ts',
+      'test/overrides/override-files.test.ts',
+      'test/overrides/override.test.ts',
+      'test/overrides/read-override.test.ts',
+      'test/gateway/overrides.test.ts',
+    ],
+  }),
+  tests({
+    id: 'doctor',
+    holds: 'The doctor only reads, within its plan, and never sends a credential to another program.',
+    tried: 'Scripted servers with each defect, and servers that hang, reset or are not trusted.',
+    files: [
+      'test/doctor/probe-client.test.ts',
+      'test/doctor/examine.test.ts',
+      'test/doctor/probes/certificate.test.ts',
+      'test/doctor/probes/concurrency.test.ts',
+    ],
   }),
   tests({
     id: 'reload-rules',

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { rawRequest } from '../../../bench/raw-request.ts';
 import { grouped, pause, type ProofResult } from '../proof.ts';
@@ -16,6 +17,9 @@ const EARLY_MS = 1000;
 /** How many times longer than `keepAliveSeconds` the connections may stay open, plus a few seconds. */
 const LATE = { factor: 2, seconds: 10 };
 
+/** Open files for other purposes. */
+const RESERVED_FILES = 500;
+
 /** Options of the scenario. */
 export interface IdleOptions {
   readonly connections: number;
@@ -27,7 +31,9 @@ export interface IdleOptions {
  * Opens many connections, sends one request on each and leaves them idle. Portico must keep serving other clients and
  * close the connections when `keepAliveSeconds` have passed.
  */
-export function holdIdleConnections({ connections, keepAliveSeconds, tick }: IdleOptions): Promise<ProofResult> {
+export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> {
+  const { keepAliveSeconds, tick } = options;
+  const connections = Math.min(options.connections, maxConnections());
   return withScene(async ({ startGateway }) => {
     const gateway = await startGateway({ listen: { keepAliveSeconds } });
     const faults: string[] = [];
@@ -85,12 +91,19 @@ export function holdIdleConnections({ connections, keepAliveSeconds, tick }: Idl
       faults,
       figures: [
         `${grouped(held)} connections held, ${grouped(each)} bytes each`,
+        ...(connections < options.connections ? ['more are impossible because of ulimit -n'] : []),
         `RSS ${megabytes(before.rss)} before`,
         `${[...busy.statuses].map(([status, count]) => `${grouped(count)} × ${status}`).join(', ')} for other clients`,
         `all closed ${((lastClosedAt - idleSince) / 1000).toFixed(0)} s after the last request (keepAliveSeconds ${keepAliveSeconds})`,
       ].join('; '),
     };
   });
+}
+
+/** Returns how many connections the limit on open files permits, both in this process and in the gateway. */
+function maxConnections(): number {
+  const [, soft = ''] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return soft === 'unlimited' ? Infinity : Math.max(1, Number(soft) - RESERVED_FILES);
 }
 
 /** Opens a connection, sends one request, and resolves after the response. */
