@@ -116,10 +116,16 @@ export const PROOFS: readonly Proof[] = [
     files: ['test/security/planted-secrets.test.ts', 'test/security/secrets.test.ts'],
   }),
   tests({
+    id: 'starts',
+    holds: 'A start that would expose secrets or accept demo accounts in front of a real upstream is refused.',
+    tried: 'Every secret from a file, secrets that others can read, and demo accounts with a real upstream.',
+    files: ['test/config/secrets.test.ts', 'test/assembly/load-permissions.test.ts'],
+  }),
+  tests({
     id: 'tls',
     holds: 'TLS on the public side accepts only modern handshakes, and certificates are replaced without a restart.',
     tried: 'Real certificates and handshakes, client certificates, slow handshakes, replaced and broken files.',
-    files: ['test/http/tls-listener.test.ts', 'test/http/tls-certificate.test.ts'],
+    files: ['test/http/tls-listener.test.ts', 'test/http/tls-certificate.test.ts', 'test/gateway/tls.test.ts'],
   }),
   tests({
     id: 'drain',
@@ -201,10 +207,11 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     id: 'killed',
-    holds: 'After a crash, every file is intact, and the ledger has lost at most one second.',
+    holds:
+      'After a crash, every file is intact, the ledger has lost at most one second, and no confirmed write is lost.',
     tried: 'SIGKILL under load at different times, each followed by a restart with the same files.',
     files: ['tools/prove/load/kill.ts'],
-    run: ({ loadSeconds, tick }) => killUnderLoad({ kills: 5, seconds: loadSeconds / 3, lossMs: 1000, tick }),
+    run: ({ loadSeconds, tick }) => killUnderLoad({ kills: 5, seconds: loadSeconds / 2, lossMs: 1000, tick }),
   },
   {
     id: 'soak',

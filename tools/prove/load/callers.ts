@@ -34,11 +34,12 @@ async function accountOf(name: string, role: string): Promise<object> {
 }
 
 /** Returns the text of a request. */
-function messageOf(method: string, target: string, name?: string): string {
+function messageOf(method: string, target: string, name?: string, body = ''): string {
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: portico.test', 'Accept: application/json'];
   if (name !== undefined) lines.push(`Authorization: Basic ${Buffer.from(`${name}:${name}`).toString('base64')}`);
-  if (method !== 'GET') lines.push('Content-Length: 0');
-  return `${lines.join('\r\n')}\r\n\r\n`;
+  if (method !== 'GET') lines.push(`Content-Length: ${body.length}`);
+  if (body !== '') lines.push('Content-Type: application/json');
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 /** The normalized error body, as far as the scenarios read it. */
@@ -101,5 +102,13 @@ export function writeAsk(name: string): Ask {
   return {
     message: messageOf('PUT', '/services/v2/node/118/cancelwiki.json', name),
     judge: (response) => (response.status === 200 ? undefined : errorFault(response, [502, 503, 504])),
+  };
+}
+
+/** A comment on a node of the reference server. */
+export function commentAsk(name: string, text: string): Ask {
+  return {
+    message: messageOf('POST', '/services/v2/node/118/comment.json', name, JSON.stringify({ body: text })),
+    judge: (response) => (response.status === 201 ? undefined : errorFault(response, [])),
   };
 }

@@ -94,7 +94,7 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
         ...(connections < options.connections ? ['more are impossible because of ulimit -n'] : []),
         `RSS ${megabytes(before.rss)} before`,
         `${[...busy.statuses].map(([status, count]) => `${grouped(count)} × ${status}`).join(', ')} for other clients`,
-        `all closed ${((lastClosedAt - idleSince) / 1000).toFixed(0)} s after the last request (keepAliveSeconds ${keepAliveSeconds})`,
+        `${closed === idle.length ? 'all' : grouped(closed)} closed ${((lastClosedAt - idleSince) / 1000).toFixed(0)} s after the last request (keepAliveSeconds ${keepAliveSeconds})`,
       ].join('; '),
     };
   });

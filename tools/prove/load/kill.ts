@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { grouped, pause, type ProofResult } from '../proof.ts';
-import { CALLERS, pageAsk, violatingAsk, writeAsk } from './callers.ts';
+import { CALLERS, commentAsk, pageAsk, violatingAsk, writeAsk } from './callers.ts';
 import { startLoad } from './load-client.ts';
 import { withScene } from './processes.ts';
 import { countInLedger } from './soak.ts';
 
+const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
+const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
 /** The clients may not have received the responses to their last requests. */
 const MAX_UNSEEN = CONNECTIONS;
@@ -31,6 +33,9 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       learn: { traffic: true },
       ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
     });
+    // A second gateway has the reference server, whose database must not lose a confirmed write at all.
+    const reference = await startGateway({ upstream: { url: undefined }, roles: { file: DEMO_ROLES } });
+    let confirmed = 0;
     const faults: string[] = [];
     const files = new Set<string>();
     let sent = 0;
@@ -59,14 +64,33 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
           };
         },
       });
+      const writing = startLoad({
+        connections: 4,
+        port: () => reference.port,
+        perSecond: 50,
+        next: () => {
+          const ask = commentAsk('admin', COMMENT);
+          return {
+            ...ask,
+            judge: (response) => {
+              if (response.status === 201) confirmed += 1;
+              return ask.judge(response);
+            },
+          };
+        },
+      });
       // The kills happen at different times after the last write of the ledger, which takes place every 500 ms.
       await pause(seconds * 1000 + kill * 137);
       const killedAt = performance.now();
-      await gateway.end('SIGKILL');
-      const counts = await running.stop();
-      sent += counts.sent;
-      for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
-      for (const fault of damagedFiles(join(gateway.folder, '.portico'), files)) faults.push(`kill ${kill}: ${fault}`);
+      await Promise.all([gateway.end('SIGKILL'), reference.end('SIGKILL')]);
+      for (const counts of await Promise.all([running.stop(), writing.stop()])) {
+        sent += counts.sent;
+        for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
+      }
+      for (const { folder } of [gateway, reference])
+        for (const fault of damagedFiles(join(folder, '.portico'), files)) faults.push(`kill ${kill}: ${fault}`);
+      const comments = countComments(reference.folder);
+      if (comments < confirmed) faults.push(`kill ${kill}: ${confirmed - comments} confirmed comments are lost`);
       const inLedger = await countInLedger(gateway.folder);
       const isNew = inLedger - stored;
       const due = recorded.filter((at) => at <= killedAt - lossMs).length;
@@ -76,20 +100,33 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       worst = Math.max(worst, recorded.length - isNew);
       stored = inLedger;
       tick(`kill ${kill} of ${kills}: ${isNew} of ${recorded.length} violations stored`);
-      await gateway.start();
+      await Promise.all([gateway.start(), reference.start()]);
     }
-    const code = await gateway.end('SIGTERM');
-    if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
+    for (const one of [gateway, reference]) {
+      const code = await one.end('SIGTERM');
+      if (code !== 0) faults.push(`a gateway ended with ${code}: ${one.errors().slice(-500)}`);
+    }
     return {
       cases: kills,
       faults,
       figures: [
         `${grouped(sent)} requests`,
         `${grouped(stored)} violations stored, at most ${worst} of the last second lost per kill`,
+        `${grouped(confirmed)} confirmed comments, none lost`,
         `intact: ${[...files].toSorted().join(', ')}`,
       ].join('; '),
     };
   });
+}
+
+/** Returns the number of comments in the reference server's database. */
+function countComments(folder: string): number {
+  const database = new DatabaseSync(join(folder, '.portico/reference.db'), { readOnly: true });
+  try {
+    return Number(database.prepare('SELECT count(*) AS count FROM nodes WHERE body = ?').get(COMMENT)?.['count']);
+  } finally {
+    database.close();
+  }
 }
 
 /** Checks every file of the gateway. Adds the names of intact files to the set and returns what is wrong. */
