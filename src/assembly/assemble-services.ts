@@ -10,7 +10,7 @@ import type { Authenticator } from '../identity/authenticator.ts';
 import { createLoginLimiter } from '../identity/login-limiter.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
-import { createKindOf } from '../ledger/record/fingerprint.ts';
+import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isOutage } from '../model/ledger-entry.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
@@ -29,6 +29,7 @@ import {
   metricsOptions,
 } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
+import type { Upstreams } from './upstreams.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
 /** System facilities that tests and embedding programs can replace. */
@@ -74,17 +75,12 @@ export interface Assembled {
  * those that the new settings do not affect are kept, and none of them changes before `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
+  // All functions that outlive this call are created by other functions. Closures that are created here share their
+  // variables, so they would hold `before` in memory, and with it every earlier configuration.
   const { clock, random } = parts;
-  const { baseline } = start;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
-  const accepts: IsAccepted = (entry) =>
-    baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
-  const isAccepted: Services['isAccepted'] = (operation, upstreamStatus, violation) => {
-    if (baseline === undefined) return false;
-    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
-    return accepts({ fingerprint, check: violation.check, status });
-  };
+  const { accepts, isAccepted } = createAcceptance(start.baseline, kindOf, clock);
   /** Returns the service in use if everything that it depends on is unchanged, and otherwise a new one. */
   const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
     const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
@@ -94,10 +90,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const upstream = keep(
     (services) => services.upstream,
     connectionSources,
-    () => {
-      const onCircuit = (change: CircuitChange) => logCircuit(logger, settings.upstream.circuit.openSeconds, change);
-      return createUpstream(start.address, settings.upstream, clock, onCircuit, observesLimits(settings));
-    },
+    () => openUpstream({ settings, start }, clock, logger),
   );
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
   const cache = keep(
@@ -139,14 +132,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     guard: keep(
       (services) => services.guard,
       ({ settings: { cache: options } }) => options.sampleShared,
-      () =>
-        createAudienceGuard({
-          sampleShared: settings.cache.sampleShared,
-          random,
-          demoted: kept?.guard.demoted() ?? [],
-          onDemoted: (operation) =>
-            logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on'),
-        }),
+      () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? []),
     ),
     ownership: keep(
       (services) => services.ownership,
@@ -157,14 +143,8 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       (services) => services.authenticator,
       identitySources,
       () => {
-        // A later reload can replace the upstream without affecting the credentials.
-        const { upstreams } = lasting;
-        return createAuthenticator(settings, {
-          roles: start.roles,
-          exchange: (request) => upstreams.latestOf(upstream).exchange(request),
-          clock,
-          memory: logins,
-        });
+        const exchange = latestExchange(lasting.upstreams, upstream);
+        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: logins });
       },
     ),
     accepts,
@@ -173,6 +153,44 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     shadow,
     recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow }),
   };
+}
+
+/** Creates the two functions that look up violations in the baseline. */
+function createAcceptance(
+  baseline: Start['baseline'],
+  kindOf: KindOf,
+  clock: Clock,
+): Pick<Services, 'accepts' | 'isAccepted'> {
+  const accepts: IsAccepted = (entry) =>
+    baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
+  const isAccepted: Services['isAccepted'] = (operation, upstreamStatus, violation) => {
+    if (baseline === undefined) return false;
+    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
+    return accepts({ fingerprint, check: violation.check, status });
+  };
+  return { accepts, isAccepted };
+}
+
+function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger): Upstream {
+  const { openSeconds } = settings.upstream.circuit;
+  const onCircuit = (change: CircuitChange) => logCircuit(logger, openSeconds, change);
+  return createUpstream(start.address, settings.upstream, clock, onCircuit, observesLimits(settings));
+}
+
+/** Returns the exchange function of the upstream that is in use when it is called. A reload can replace the upstream. */
+function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange'] {
+  return (request) => upstreams.latestOf(own).exchange(request);
+}
+
+function createGuard(
+  { sampleShared }: Pick<Settings['cache'], 'sampleShared'>,
+  random: () => number,
+  logger: Logger,
+  demoted: readonly string[],
+): AudienceGuard {
+  const onDemoted = (operation: string) =>
+    logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on');
+  return createAudienceGuard({ sampleShared, random, demoted, onDemoted });
 }
 
 /**

@@ -100,14 +100,18 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   if (found.length > 0 || start === undefined) throw new StartFault(found);
   await turn();
   const services = assembleServices(settings, start, parts, before);
-  const calibration = await calibrateReload(settings, services, before);
-  // Data that has not been written yet belongs to the previous release label.
-  await services.ledger.flush();
-  if (isClosing()) {
+  let calibration: Calibration | undefined;
+  try {
+    calibration = await calibrateReload(settings, services, before);
+    // Data that has not been written yet belongs to the previous release label.
+    await services.ledger.flush();
+    if (isClosing()) throw refuse('the process is shutting down');
+    use({ settings, start, services }, calibration);
+  } catch (error) {
     calibration?.stop();
-    throw refuse('the process is shutting down');
+    if (services.upstream !== before.services.upstream) await services.upstream.close(0);
+    throw error;
   }
-  use({ settings, start, services }, calibration);
   return { outcome: 'applied', changed: changes(before, { settings, start, services }), warnings: start.warnings };
 }
 

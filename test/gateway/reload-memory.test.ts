@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { heldMemory } from '../builders/held-memory.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+
+const RELOADS = 40;
+
+// A configuration takes about 0.35 MB. A single closure that holds the previous configuration would hold all earlier
+// ones with it.
+it('does not hold the configurations that reloads have replaced in memory', async () => {
+  const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer) });
+  const reload = async (maxPageSize: number) => {
+    expect(await gateway.reload({ config: { pageBounds: { maxPageSize } } })).toMatchObject({ outcome: 'applied' });
+    await gateway.call(`/services/v2/question.json?pageSize=${maxPageSize}`);
+    gateway.gateway.services.cache.purgeAll();
+  };
+  for (let size = 1; size <= 5; size += 1) await reload(size);
+  const bytes = await heldMemory(async () => {
+    for (let size = 1; size <= RELOADS; size += 1) await reload(size);
+  });
+  expect(bytes).toBeLessThan((RELOADS * 350_000) / 2);
+});
