@@ -12,6 +12,8 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       await page.getByText('No override is active.').waitFor();
       await page.getByRole('button', { name: 'Set an override' }).click();
       const dialog = page.getByRole('dialog');
+      // Nothing is preselected, so that nobody changes an operation by mistake.
+      expect(await dialog.getByLabel('Operation').inputValue()).toBe('');
       await dialog.getByLabel('Operation').selectOption('listIdeas');
       await dialog.getByLabel('Change').selectOption('disable');
       await dialog.locator('select[name=level]').waitFor({ state: 'detached' });

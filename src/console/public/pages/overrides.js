@@ -195,8 +195,8 @@ function Add({ operations, onDone, onClose }) {
         'operation',
         'Operation',
         (more) =>
-          html`<select autofocus ...${more}>
-            ${options(pairs(operations))}
+          html`<select autofocus required ...${more}>
+            ${options([['', 'Choose an operation'], ...pairs(operations)])}
           </select>`,
       )}
       <label class="field">
@@ -230,7 +230,7 @@ function Add({ operations, onDone, onClose }) {
             ${options(MINUTES, 60)}
           </select>`,
       )}
-      ${field('reason', 'Why?', (more) => html`<textarea rows="2" maxlength="500" required ...${more}></textarea>`)}
+      ${field('reason', 'Why?', (more) => html`<input maxlength="500" required autocomplete="off" ...${more} />`)}
       ${field('by', 'Your name (optional)', (more) => html`<input maxlength="100" autocomplete="name" ...${more} />`)}
       ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
       <div class="row end">
