@@ -5,6 +5,7 @@ import { withoutLimits } from '../upstream/upstream-options.ts';
 import { observesLimits } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
+import { withCors } from '../http/cors.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
 import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from '../http/tls-certificate.ts';
 import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
@@ -85,23 +86,29 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ requestId, error: code }, 'request refused before it was read');
   };
-  const publicServices = publicServicesOf(first, parts);
+  let publicServices = publicServicesOf(first, parts);
+  const { cors } = settings;
+  const forOrigins = (handle: RequestListener, used: () => PublicServices) =>
+    cors === undefined ? handle : withCors(handle, cors, used);
   const own = createPublicHandler(publicServices);
   const mounted = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
   const tls = secureListening(first);
-  const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
+  const publicServer = createListenerServer(
+    forOrigins(own.handle, () => publicServices),
+    { ...listen, onRefused, secure: tls?.listening },
+  );
   const certificate = tls?.watch(publicServer.server, clock);
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
   return {
-    handle: mounted.handle,
+    handle: forOrigins(mounted.handle, () => ({ ...publicServices, checkHead: requestHeadFault })),
     adminApp,
     publicServer,
     adminServer,
     use(next) {
-      const used = publicServicesOf(next, parts);
+      publicServices = publicServicesOf(next, parts);
       operatorConsole = consoleOf(next);
-      own.use(used);
-      mounted.use({ ...used, checkHead: requestHeadFault });
+      own.use(publicServices);
+      mounted.use({ ...publicServices, checkHead: requestHeadFault });
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);
     },
     close() {

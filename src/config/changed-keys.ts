@@ -56,6 +56,7 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
  */
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
+  'cors',
   'learn',
   'ledger',
   'ladder.file',

@@ -14,6 +14,7 @@ import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { contractKeySchema } from './contract-key.ts';
 import {
   checksSchema,
+  corsOptionsSchema,
   errorsSchema,
   listenOptionsSchema,
   referenceSchema,
@@ -49,6 +50,7 @@ export function configSchema(): Record<string, unknown> {
         description: 'Scheme and host that clients use, for example https://qa.example.org; without a path.',
       },
       listen: listenOptionsSchema,
+      cors: corsOptionsSchema,
       adminToken: {
         type: 'string',
         minLength: 8,

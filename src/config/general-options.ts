@@ -94,6 +94,71 @@ export const undocumentedSchema = {
   },
 };
 
+/** The configuration key `cors:`. It lets the pages of other origins use the public side in a browser. */
+export interface CorsOptions {
+  /** The origins, such as `https://app.example.org`, or only `*` for every origin. */
+  readonly origins: readonly string[];
+  /** The methods that are allowed. Undefined for all methods that the contract documents. */
+  readonly methods?: readonly string[];
+  /** The request headers that pages may set. */
+  readonly headers: readonly string[];
+  /** The response headers that pages may read. */
+  readonly exposeHeaders: readonly string[];
+  /** Whether a browser may send credentials that it has stored itself. */
+  readonly credentials: boolean;
+  /** How long a browser may remember the response to a preflight request, in seconds. */
+  readonly maxAgeSeconds: number;
+}
+
+/** The defaults of the configuration key `cors:`. */
+export const CORS_DEFAULTS: CorsOptions = {
+  origins: [],
+  headers: ['Authorization', 'Content-Type', 'If-None-Match', 'Portico-Force', 'X-Request-Id', 'Traceparent'],
+  exposeHeaders: ['Age', 'Cache-Status', 'Contract-Status', 'ETag', 'Proxy-Status', 'Retry-After', 'X-Request-Id'],
+  credentials: false,
+  maxAgeSeconds: 600,
+};
+
+const headerNames = { type: 'array', items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" } };
+
+/** The JSON Schema of the configuration key `cors:`. */
+export const corsOptionsSchema = {
+  type: 'object',
+  description: 'Lets the pages of other origins use the public side in a browser; by default, they cannot.',
+  additionalProperties: false,
+  required: ['origins'],
+  properties: {
+    origins: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: {
+        type: 'string',
+        pattern: String.raw`^(?:\*|https?://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)$`,
+        description: 'Scheme, host and port in lower case, for example https://app.example.org, or *.',
+      },
+      description: 'The origins whose pages may read responses, or only * for every origin.',
+    },
+    methods: {
+      type: 'array',
+      items: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+      description: 'The methods that are allowed; by default, those that the contract documents for the path.',
+    },
+    headers: { ...headerNames, description: 'The request headers that pages may set.' },
+    exposeHeaders: { ...headerNames, description: 'The response headers that pages may read.' },
+    credentials: {
+      type: 'boolean',
+      description: 'Whether a browser may send credentials that it has stored; not possible with the origin *.',
+    },
+    maxAgeSeconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+      description: 'How long a browser may remember the response to a preflight request.',
+    },
+  },
+};
+
 /** The configuration key `listen.tls:`. It makes the public side accept only TLS connections. Paths are absolute. */
 export interface TlsOptions {
   /** The certificate and its intermediate certificates, in PEM format. */

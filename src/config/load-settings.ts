@@ -18,7 +18,7 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
+import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from './plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
@@ -174,6 +174,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
     listen: toListenOptions(part('listen'), embedded, place.folder),
+    cors: raw['cors'] === undefined ? undefined : withDefaults(CORS_DEFAULTS, raw['cors']),
     adminToken: raw['adminToken'] as string | undefined,
     adminTokenFile: pathAt('/adminTokenFile', raw['adminTokenFile']),
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',

@@ -3,7 +3,7 @@ import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
-import type { AllowedPath, ListenOptions } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions } from './general-options.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 
@@ -19,6 +19,7 @@ export type PorticoConfig = {
   readonly publicBasePath?: string;
   readonly publicOrigin?: string;
   readonly listen?: Partial<ListenOptions>;
+  readonly cors?: Partial<CorsOptions>;
   readonly adminToken?: string;
   readonly adminTokenFile?: string;
   readonly readableSecrets?: 'refuse' | 'allow';

@@ -13,7 +13,7 @@ import type { OperationPagingConfig, PagingOptions } from '../paging/paging-opti
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
 /** The settings that override the global settings for one operation. */
@@ -53,6 +53,8 @@ export interface Settings {
   /** The scheme and host that clients use. If undefined, they are taken from each request. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
+  /** Undefined if pages of other origins cannot use the public side. */
+  readonly cors: CorsOptions | undefined;
   /** The token for the admin side, from the key itself or from the file. */
   readonly adminToken: string | undefined;
   /** The absolute path of the file that contains the token. */

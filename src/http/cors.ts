@@ -1,0 +1,114 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { CorsOptions } from '../config/general-options.ts';
+import { createTrace } from '../model/trace.ts';
+import { createArrivalReader, type HttpArrival } from './arrival.ts';
+import { type PublicServices, recordAtEnd } from './public-handler.ts';
+import { addEdgeHeaders } from './write-reply.ts';
+
+/**
+ * Returns a handler that lets the pages of the configured origins read responses (Fetch standard, 3.3). It answers
+ * preflight requests for documented paths itself, and adds its headers to every other response when the head is
+ * written. At that point the response has left the cache, so a stored response is the same for all origins. The
+ * upstream's own CORS headers are removed, because a browser refuses a response that has both.
+ */
+export function withCors(
+  handle: RequestListener,
+  options: CorsOptions,
+  services: () => PublicServices,
+): RequestListener {
+  const anyOrigin = options.origins.includes('*');
+  const origins = new Set(options.origins);
+  /** Returns the headers for an origin. An origin that is not listed gets none of them, and is never repeated. */
+  const headersFor = (origin: string | undefined): string[] => {
+    const vary = anyOrigin ? [] : ['Vary', 'Origin'];
+    if (origin === undefined || !(anyOrigin || origins.has(origin))) return vary;
+    const allowed = ['Access-Control-Allow-Origin', anyOrigin ? '*' : origin, ...vary];
+    if (options.credentials) allowed.push('Access-Control-Allow-Credentials', 'true');
+    return allowed;
+  };
+  const exposed =
+    options.exposeHeaders.length === 0 ? [] : ['Access-Control-Expose-Headers', options.exposeHeaders.join(', ')];
+  const preflight = createPreflight(options, services);
+  return (req, res) => {
+    const { origin } = req.headers;
+    const own = headersFor(origin);
+    const isAllowed = own[0] === 'Access-Control-Allow-Origin';
+    if (isPreflight(req)) {
+      // Every other preflight request is an ordinary OPTIONS request, as it is without CORS.
+      if (!isAllowed || !preflight(req, res, own)) handle(req, res);
+      return;
+    }
+    replaceCorsHeaders(res, isAllowed ? [...own, ...exposed] : own);
+    handle(req, res);
+  };
+}
+
+const isPreflight = ({ method, headers }: IncomingMessage) =>
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
+type Preflight = (req: IncomingMessage, res: ServerResponse, own: readonly string[]) => boolean;
+
+/** Creates the function that answers a preflight request. It returns false if the path is not documented. */
+function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, services: () => PublicServices): Preflight {
+  const reader = { of: services().arrival, read: createArrivalReader(services().arrival) };
+  return (req, res, own) => {
+    const current = services();
+    if (reader.of !== current.arrival)
+      Object.assign(reader, { of: current.arrival, read: createArrivalReader(current.arrival) });
+    if (current.checkHead?.(req) !== undefined) return false;
+    const arrival = reader.read(req);
+    const documented = documentedMethods(arrival, current);
+    if (documented === undefined) return false;
+    const allowed = documented.filter((method) => methods === undefined || methods.includes(method));
+    const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
+    const trace = createTrace({ requestId, traceparent, method, startedAt, target });
+    const list = [
+      ...own.filter((_one, at) => own[at - (at % 2)] !== 'Vary'),
+      ...['Vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'],
+      ...['Access-Control-Allow-Methods', allowed.join(', ')],
+      ...['Access-Control-Allow-Headers', headers.join(', ')],
+      ...['Access-Control-Max-Age', String(maxAgeSeconds)],
+    ];
+    addEdgeHeaders(list, trace, current);
+    res.writeHead(204, list).end();
+    recordAtEnd({ res, trace }, current);
+    return true;
+  };
+}
+
+/** Returns the methods of the operations with a path, or undefined if the path is not documented or is refused. */
+function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
+  let path: string;
+  try {
+    ({ path } = arrival);
+  } catch {
+    // The ordinary handler refuses the target.
+    return undefined;
+  }
+  const methods = gateway.contract.match(path)?.byMethod.keys();
+  if (methods === undefined) return undefined;
+  return [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** Makes a response carry the given CORS headers, and no others. */
+function replaceCorsHeaders(res: ServerResponse, own: readonly string[]): void {
+  const writeHead = res.writeHead.bind(res);
+  const replaced = (status: number, ...rest: readonly unknown[]) => {
+    const headers = rest.at(-1);
+    const kept = Array.isArray(headers) ? withoutCors(headers as string[]) : [];
+    const reason = typeof rest[0] === 'string' ? rest[0] : undefined;
+    const all = [...kept, ...own];
+    return reason === undefined ? writeHead(status, all) : writeHead(status, reason, all);
+  };
+  Object.assign(res, { writeHead: replaced });
+}
+
+/** Removes the CORS headers from a list of alternating names and values. */
+function withoutCors(flat: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < flat.length; at += 2) {
+    const name = flat[at] ?? '';
+    if (!/^access-control-/i.test(name)) kept.push(name, flat[at + 1] ?? '');
+  }
+  return kept;
+}
