@@ -62,13 +62,11 @@ function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, servi
     const allowed = documented.filter((method) => methods === undefined || methods.includes(method));
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const trace = createTrace({ requestId, traceparent, method, startedAt, target });
-    const list = [
-      ...own.filter((_one, at) => own[at - (at % 2)] !== 'Vary'),
-      ...['Vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'],
-      ...['Access-Control-Allow-Methods', allowed.join(', ')],
-      ...['Access-Control-Allow-Headers', headers.join(', ')],
-      ...['Access-Control-Max-Age', String(maxAgeSeconds)],
-    ];
+    const list = own.filter((_one, at) => own[at - (at % 2)] !== 'Vary');
+    list.push('Vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers');
+    list.push('Access-Control-Allow-Methods', allowed.join(', '));
+    list.push('Access-Control-Allow-Headers', headers.join(', '));
+    list.push('Access-Control-Max-Age', String(maxAgeSeconds));
     addEdgeHeaders(list, trace, current);
     res.writeHead(204, list).end();
     recordAtEnd({ res, trace }, current);
