@@ -14,7 +14,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'nothing-enforced',
     severity: 'medium',
     key: '/mode',
-    harm: 'Nothing is refused: every violation and every missing permission is only counted.',
+    risk: 'Nothing is refused: every violation and every missing permission is only counted.',
     fix: 'Look at the recorded violations (portico report), accept or fix them, and move to mode: staging.',
     find: (subject) => {
       const enforces = Object.values(subject.settings.checks).includes('enforce');
@@ -28,7 +28,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'authentication-off',
     severity: 'high',
     key: '/checks/authentication',
-    harm: 'Anyone who reaches the public port uses these operations under any name, without a password.',
+    risk: 'Anyone who can reach the public port can use these operations under any name, without a password.',
     fix: 'Set the check to enforce, or at least to report.',
     find: (subject) => (isReal(subject) ? listed(operationsAt(subject, 'authentication', 'off')) : []),
   },
@@ -36,7 +36,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'permissions-off',
     severity: 'high',
     key: '/checks/permissions',
-    harm: 'Callers without the permission get the responses, including private fields of comments.',
+    risk: 'Callers without the required permission still get responses, including private fields of comments.',
     fix: 'Set the check to enforce.',
     find: (subject) => {
       const off = operationsAt(subject, 'permissions', 'off');
@@ -48,7 +48,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'anonymous-may-write',
     severity: 'critical',
     key: '/undocumented/allow',
-    harm: 'Anyone can change content without logging in.',
+    risk: 'Anyone can change content without logging in.',
     fix: `Give the entry a permission that the role ${ANONYMOUS_ROLE} does not have, or refuse anonymous callers.`,
     find: ({ settings, roles }) => {
       if (settings.authentication.anonymous !== 'allow') return [];
@@ -62,7 +62,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'anonymous-holds-privileges',
     severity: 'high',
     key: '/roles/file',
-    harm: 'Callers without a credential, and every role that inherits from theirs, may do more than view pages.',
+    risk: 'Callers without a credential may do more than view pages, and so may every role that inherits from anonymous.',
     fix: `Give the role ${ANONYMOUS_ROLE} only the View permissions that visitors need.`,
     find: ({ roles }) =>
       listed(resolveRole(roles.roles, ANONYMOUS_ROLE).permissions.filter((name) => !name.startsWith('View '))),
@@ -71,15 +71,15 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'anonymous-admitted',
     severity: 'info',
     key: '/authentication/anonymous',
-    harm: 'Requests without a credential are not challenged; the role anonymous decides what they see.',
-    fix: 'Set it to deny unless visitors without an account are intended.',
+    risk: 'Requests without a credential are not challenged; the role anonymous decides what they see.',
+    fix: 'Set it to deny unless you want to admit visitors without an account.',
     find: ({ settings }) => foundIf(settings.authentication.anonymous === 'allow', 'allow'),
   },
   {
     id: 'unmapped-callers-delegated',
     severity: 'info',
     key: '/roles/unmapped',
-    harm: 'For callers without an account, only the upstream checks permissions; Portico adds no protection.',
+    risk: 'For callers without an account, only the upstream checks permissions; Portico adds no protection.',
     fix: 'List the accounts in the roles file and set roles.unmapped to deny or to a role with few permissions.',
     find: (subject) => {
       const { roles, authentication, checks } = subject.settings;
@@ -92,7 +92,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'verified-for-long',
     severity: 'medium',
     key: '/authentication/cacheSeconds',
-    harm: 'A password that was changed or an account that was closed keeps working for this long.',
+    risk: 'After a password is changed or an account is closed, the old credential keeps working for this long.',
     fix: 'Use 300 seconds or less.',
     find: ({ settings: { authentication } }) =>
       foundIf(authentication.cacheSeconds > 300, `${authentication.cacheSeconds} seconds`),
@@ -101,7 +101,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'password-guessing',
     severity: 'high',
     key: '/authentication/failures',
-    harm: 'Passwords can be guessed: each address may try this often for each name.',
+    risk: 'Attackers can guess passwords: each address may make this many attempts for each name.',
     fix: 'Use at most 30 attempts a minute; the default is 10.',
     find: ({ settings }) => {
       const { limit, windowSeconds } = settings.authentication.failures;
@@ -112,8 +112,8 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'wide-passthrough',
     severity: 'high',
     key: '/undocumented/allow',
-    harm: 'Paths that nobody described are forwarded and can change data, so the contract protects little.',
-    fix: 'List single paths and methods, and give each that changes data a permission.',
+    risk: 'Requests that the contract does not describe reach the upstream unchecked, including some that change data.',
+    fix: 'List individual paths and methods, and require a permission for each method that changes data.',
     find: ({ settings }) =>
       settings.undocumented.allow
         .filter(({ method, path, permission }) => {
@@ -126,7 +126,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'demo-accounts-reachable',
     severity: 'medium',
     key: '/listen/host',
-    harm: 'Anyone on the network can log in to the reference server as an administrator; the passwords are public.',
+    risk: 'Anyone on the network can log in to the reference server as an administrator; the passwords are public.',
     fix: 'Listen on 127.0.0.1, or set upstream.url to the real server.',
     find: (subject) => {
       const { embedded, listen, authentication } = subject.settings;

@@ -30,7 +30,7 @@ export interface AuditRule {
   /** The JSON pointer of the configuration key to look at. */
   readonly key: string;
   /** What an attacker or an outage could do. */
-  readonly harm: string;
+  readonly risk: string;
   readonly fix: string;
   /** Returns what triggers the rule, with one text for each place. Empty if nothing does. */
   readonly find: (subject: AuditSubject) => readonly string[];

@@ -16,7 +16,7 @@ export interface AuditFinding {
   /** Where the value comes from: a line of the file, a variable or a flag. `default` if it is not set. */
   readonly source: string;
   readonly found: readonly string[];
-  readonly harm: string;
+  readonly risk: string;
   readonly fix: string;
 }
 
@@ -33,11 +33,11 @@ export const AUDIT_RULES: readonly AuditRule[] = [
 /** Applies all rules to a configuration. Returns the findings, the worst first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
-  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, harm, fix, find }) => {
+  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, risk, fix, find }) => {
     const found = find(subject);
     if (found.length === 0) return [];
     const source = settings.originOf(pointer) === 'default' ? 'default' : settings.placeOf(pointer).source;
-    return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, harm, fix }];
+    return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, risk, fix }];
   });
   return findings.toSorted((one, other) => bySeverity(one.severity, other.severity));
 }

@@ -5,10 +5,10 @@ import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 /** Rules about stored responses: who may see them, and how old they may be. */
 export const CACHE_RULES: readonly AuditRule[] = [
   {
-    id: 'one-caller-s-pages-for-all',
+    id: 'personal-pages-shared',
     severity: 'high',
     key: '/operations',
-    harm: 'Pages fetched with one caller’s credential are served to others; a private item on them reaches everybody.',
+    risk: 'Pages fetched with one caller’s credential are served to other callers, so any private item on them leaks.',
     fix: 'Use audience: caller, or a service account (upstream.credentials).',
     find: (subject) =>
       sharedOperations(subject)
@@ -19,7 +19,7 @@ export const CACHE_RULES: readonly AuditRule[] = [
     id: 'private-fields-shared',
     severity: 'high',
     key: '/operations',
-    harm: 'Stored comments contain private fields, and callers without the permission get them from the cache.',
+    risk: 'Stored comments contain private fields, which callers without the permission get from the cache.',
     fix: 'Enforce permissions for these operations, or use audience: caller.',
     find: (subject) =>
       sharedOperations(subject)
@@ -30,23 +30,23 @@ export const CACHE_RULES: readonly AuditRule[] = [
     id: 'shared-pages-not-compared',
     severity: 'medium',
     key: '/cache/sampleShared',
-    harm: 'If shared pages differ between callers after all, nobody notices.',
-    fix: 'Compare a small share of the hits; the default is 0.01.',
+    risk: 'If the pages do differ between callers, nobody notices.',
+    fix: 'Compare a small share of the hits, such as the default of 0.01.',
     find: (subject) => foundIf(sharedOperations(subject).length > 0 && subject.settings.cache.sampleShared === 0, '0'),
   },
   {
     id: 'broken-pages-stored',
     severity: 'low',
     key: '/cache/store',
-    harm: 'A page that breaks the contract is repeated to every caller until it expires.',
-    fix: 'Use accepted, which is the default.',
+    risk: 'A page that breaks the contract is served again and again until it expires.',
+    fix: 'Use the default, accepted.',
     find: ({ settings: { cache } }) => foundIf(cache.store === 'wellFormed', cache.store),
   },
   {
     id: 'stale-for-long',
     severity: 'low',
     key: '/cache/staleIfErrorSeconds',
-    harm: 'During an outage, clients get pages of this age, with content that may have been deleted since.',
+    risk: 'Clients can get pages of this age, with content that has been deleted in the meantime.',
     fix: 'Use a day or less for staleIfErrorSeconds, and an hour or less for freshSeconds.',
     find: ({ settings: { cache } }) => [
       ...foundIf(cache.freshSeconds > 3600, `freshSeconds: ${cache.freshSeconds}`),
@@ -57,7 +57,7 @@ export const CACHE_RULES: readonly AuditRule[] = [
     id: 'anyone-bypasses-the-cache',
     severity: 'medium',
     key: '/cache/noCacheRoles',
-    harm: 'Callers without a credential can send every request to the upstream and overload it.',
+    risk: 'Callers without a credential can send every request to the upstream and overload it.',
     fix: `Remove the role ${ANONYMOUS_ROLE}.`,
     find: ({ settings: { cache } }) => cache.noCacheRoles.filter((role) => role === ANONYMOUS_ROLE),
   },

@@ -10,7 +10,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'everyone-is-a-proxy',
     severity: 'high',
     key: '/listen/trustedProxies',
-    harm: 'Clients choose the address under which they appear, so limits on failed logins and logs mean nothing.',
+    risk: 'Any client can claim any address, which defeats the limits on failed logins and makes the logs unreliable.',
     fix: 'List the addresses of the proxies, or the networks in which only proxies run.',
     find: ({ settings }) => settings.listen.trustedProxies.filter(isEverybody),
   },
@@ -18,7 +18,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'passwords-in-the-clear',
     severity: 'high',
     key: '/listen/host',
-    harm: 'Nothing suggests that TLS protects the public side; HTTP Basic then sends every password readable.',
+    risk: 'Nothing indicates that TLS protects the public side. Without TLS, anyone on the network can read passwords.',
     fix: 'Set listen.tls, or terminate TLS in a proxy (listen.trustedProxies, publicOrigin: https://…).',
     find: ({ settings: { embedded, listen, publicOrigin } }) => {
       const isProxied = listen.trustedProxies.length > 0 || publicOrigin?.startsWith('https:') === true;
@@ -30,7 +30,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'public-origin-in-the-clear',
     severity: 'medium',
     key: '/publicOrigin',
-    harm: 'Rewritten addresses lead clients to http, where their passwords are readable.',
+    risk: 'Rewritten addresses lead clients to http, where anyone on the network can read their passwords.',
     fix: 'Set it to the https address that clients use.',
     find: ({ settings: { publicOrigin } }) =>
       publicOrigin !== undefined && isClearAndPublic(publicOrigin) ? [publicOrigin] : [],
@@ -39,7 +39,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'upstream-in-the-clear',
     severity: 'high',
     key: '/upstream/url',
-    harm: 'Every credential crosses a network that is not private, readable and changeable on the way.',
+    risk: 'Credentials cross a public network unencrypted, where they can be read and responses can be changed.',
     fix: 'Use https, or an address inside a private network.',
     find: ({ settings: { upstream, embedded } }) =>
       !embedded && upstream.url !== undefined && isClearAndPublic(upstream.url) ? [new URL(upstream.url).origin] : [],
@@ -48,15 +48,15 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'admin-in-the-clear',
     severity: 'medium',
     key: '/listen/adminHost',
-    harm: 'The admin side has no TLS, so the admin token and everything on the console can be read on its network.',
-    fix: 'Listen on 127.0.0.1 and use an SSH tunnel, or let only a private network or a TLS proxy reach it.',
+    risk: 'The admin side has no TLS, so the admin token and everything on the console can be read on the network.',
+    fix: 'Listen on 127.0.0.1 and use an SSH tunnel, or allow access only from a private network or a TLS proxy.',
     find: ({ settings: { listen } }) => foundIf(!isLoopbackHost(listen.adminHost), `listens on ${listen.adminHost}`),
   },
   {
     id: 'rewriting-without-origin',
     severity: 'medium',
     key: '/rewriteUrls',
-    harm: 'Rewritten addresses contain the Host header of each client, so a forged header can lead others astray.',
+    risk: 'Rewritten addresses contain the client’s Host header, so a forged header can lead other clients to another site.',
     fix: 'Set publicOrigin.',
     find: ({ settings }) => foundIf(settings.rewriteUrls && settings.publicOrigin === undefined, 'no publicOrigin'),
   },
@@ -64,7 +64,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'contract-status-exposed',
     severity: 'info',
     key: '/contractStatusHeader',
-    harm: 'Contract-Status shows every client whether and where responses differ from the contract.',
+    risk: 'Contract-Status shows every client whether and where responses differ from the contract.',
     fix: 'Set contractStatusHeader: false if clients do not need it.',
     find: ({ settings: { embedded, contractStatusHeader, listen } }) =>
       foundIf(!embedded && contractStatusHeader && !isLoopbackHost(listen.host), 'true'),

@@ -17,8 +17,8 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'outlasts-the-balancer',
     severity: 'medium',
     key: '/upstream/totalTimeoutMs',
-    harm: 'Load balancers and clients give up first; the work goes on for nobody and fills the upstream.',
-    fix: `Use less than ${BALANCER_SECONDS} seconds, or raise the timeouts in front of Portico above it.`,
+    risk: 'Load balancers and clients give up first; Portico and the upstream keep working on requests that nobody waits for.',
+    fix: `Use less than ${BALANCER_SECONDS} seconds, or raise the timeouts of everything in front of Portico above this value.`,
     find: ({ settings: { upstream } }) =>
       foundIf(upstream.totalTimeoutMs >= BALANCER_SECONDS * 1000, `${upstream.totalTimeoutMs} ms`),
   },
@@ -26,7 +26,7 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'keep-alive-too-short',
     severity: 'medium',
     key: '/listen/keepAliveSeconds',
-    harm: 'A load balancer reuses a connection that Portico is just closing, and its client gets a 502.',
+    risk: 'A load balancer reuses a connection while Portico is closing it, and the client gets a 502.',
     fix: `Use more than the idle timeout of the load balancer, which is often ${BALANCER_SECONDS} seconds.`,
     find: ({ settings: { embedded, listen } }) =>
       foundIf(!embedded && listen.keepAliveSeconds <= BALANCER_SECONDS, `${listen.keepAliveSeconds} seconds`),
@@ -35,7 +35,7 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'idle-upstream-connections',
     severity: 'medium',
     key: '/upstream/idleTimeoutMs',
-    harm: 'The upstream or a firewall closes idle connections first, and requests on them fail.',
+    risk: 'The upstream or a firewall closes idle connections first, and requests on them fail.',
     fix: 'Use less than the idle timeout of the server; portico doctor measures it.',
     find: ({ settings: { upstream } }) => foundIf(upstream.idleTimeoutMs > 20_000, `${upstream.idleTimeoutMs} ms`),
   },
@@ -43,7 +43,7 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'slow-clients-hold-connections',
     severity: 'low',
     key: '/listen/requestTimeoutSeconds',
-    harm: 'A few clients that send very slowly can hold all connections.',
+    risk: 'A few clients that send very slowly can occupy all connections.',
     fix: 'Use at most 300 seconds for a request and 60 for its headers.',
     find: ({ settings: { listen } }) => [
       ...foundIf(listen.requestTimeoutSeconds > 300, `requestTimeoutSeconds: ${listen.requestTimeoutSeconds}`),
@@ -54,7 +54,7 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'circuit-off',
     severity: 'medium',
     key: '/upstream/circuit/failures',
-    harm: 'While the upstream fails, every request waits for its timeout, and the upstream cannot recover.',
+    risk: 'While the upstream fails, every request waits for its timeout, and the upstream cannot recover.',
     fix: `Use at most a few dozen failures; the default is ${UPSTREAM_DEFAULTS.circuit.failures}.`,
     find: ({ settings: { upstream, mode } }) =>
       foundIf(!mode.transparent && upstream.circuit.failures >= CIRCUIT_OFF, String(upstream.circuit.failures)),
@@ -63,8 +63,8 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'limits-far-above-defaults',
     severity: 'medium',
     key: '/upstream/concurrency',
-    harm: 'A few requests can use up the memory of Portico, or more requests reach the upstream than it stands.',
-    fix: 'Use the smallest limits with which the clients work; portico doctor measures the concurrency.',
+    risk: 'Clients can use up Portico’s memory, or send the upstream more requests than it can handle.',
+    fix: 'Use the smallest limits that your clients need; portico doctor measures the concurrency.',
     find: ({ settings }) =>
       limitsOf(settings)
         .filter(({ value, standard }) => value > standard * FAR_ABOVE)
@@ -74,16 +74,16 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'no-lame-duck',
     severity: 'medium',
     key: '/listen/lameDuckSeconds',
-    harm: 'At every restart, load balancers still send requests to a port that nobody listens on.',
-    fix: `Use more than the interval of the load balancer’s health checks; the default is ${LISTEN_DEFAULTS.lameDuckSeconds}.`,
+    risk: 'At every restart, load balancers still send requests after Portico has stopped listening.',
+    fix: `Use a value longer than the interval of the load balancer’s health checks; the default is ${LISTEN_DEFAULTS.lameDuckSeconds}.`,
     find: ({ settings: { embedded, listen } }) => foundIf(!embedded && listen.lameDuckSeconds === 0, '0'),
   },
   {
     id: 'drain-shorter-than-requests',
     severity: 'info',
     key: '/listen/drainSeconds',
-    harm: 'At a restart, requests that are allowed to take longer than this are cut off.',
-    fix: 'Use at least upstream.totalTimeoutMs, and give the process as much time to end.',
+    risk: 'At a restart, requests that are allowed to take longer than this are cut off.',
+    fix: 'Use at least upstream.totalTimeoutMs, and give the process enough time to end.',
     find: ({ settings: { embedded, listen, upstream } }) =>
       foundIf(
         !embedded && listen.drainSeconds * 1000 < upstream.totalTimeoutMs,

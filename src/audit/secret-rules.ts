@@ -12,7 +12,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'weak-admin-token',
     severity: 'high',
     key: '/adminToken',
-    harm: 'The token can be guessed; whoever has it purges the cache, changes levels and accepts violations.',
+    risk: 'The token can be guessed. Whoever has it can purge the cache, change levels and accept violations.',
     fix: 'Use a random token of at least 16 characters, for example from openssl rand -base64 24.',
     find: ({ settings: { adminToken, listen } }) => {
       const isWeak = adminToken !== undefined && isGuessable(adminToken);
@@ -23,7 +23,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'weak-local-admin-token',
     severity: 'low',
     key: '/adminToken',
-    harm: 'Other users of this machine can guess the token.',
+    risk: 'Other users of this machine can guess the token.',
     fix: 'Use a random token of at least 16 characters.',
     find: ({ settings: { adminToken, listen } }) => {
       const isWeak = adminToken !== undefined && isGuessable(adminToken);
@@ -34,8 +34,8 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'readable-secrets',
     severity: 'high',
     key: '/upstream/credentials',
-    harm: 'Every user of this machine, and every process that is broken into, can read the secrets in these files.',
-    fix: 'Run chmod o-rwx on them, and let the group of the service read them.',
+    risk: 'Every user and every compromised process on this machine can read the secrets in these files.',
+    fix: 'Run chmod o-rwx on the files, and allow only the user and the group of the service to read them.',
     find: (subject) =>
       filesWithSecrets(subject)
         .filter((file) => ((subject.modeOf(file) ?? 0) & 0o007) !== 0)
@@ -45,7 +45,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'secret-in-configuration',
     severity: 'low',
     key: '/upstream/credentials',
-    harm: 'A secret in the configuration file ends up in version control and in backups.',
+    risk: 'A secret in the configuration file easily ends up in version control and in backups.',
     fix: 'Set it with an environment variable or a file, for example upstream.credentials.passwordFile.',
     find: ({ settings }) =>
       ['/adminToken', '/upstream/credentials/password']
@@ -56,8 +56,8 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'certificates-not-verified',
     severity: 'critical',
     key: '/upstream/url',
-    harm: 'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anyone on the way pose as the upstream and collect passwords.',
-    fix: 'Remove the variable; NODE_EXTRA_CA_CERTS adds your own certificate authority.',
+    risk: 'NODE_TLS_REJECT_UNAUTHORIZED=0 allows anyone between Portico and the upstream to impersonate the upstream and collect passwords.',
+    fix: 'Remove the variable, and add your own certificate authority with NODE_EXTRA_CA_CERTS.',
     find: ({ env }) => foundIf(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0', 'NODE_TLS_REJECT_UNAUTHORIZED=0'),
   },
 ];

@@ -145,7 +145,7 @@ export async function examine(
 const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
   severity: 'high',
   text: `${lost.length} of ${sent} requests got no complete response (${[...new Set(lost)].join(', ')}).`,
-  advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies before it.',
+  advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies in front of it.',
 });
 
 /** Requests each list once. The best one to request again is a long one with pages. */

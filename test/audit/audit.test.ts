@@ -171,10 +171,7 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: listen({ host: '0.0.0.0' }) },
     { config: { ...listen({ host: '0.0.0.0' }), contractStatusHeader: false } },
   ],
-  'one-caller-s-pages-for-all': [
-    { config: shared({ audience: 'public' }) },
-    { config: shared({ audience: 'caller' }) },
-  ],
+  'personal-pages-shared': [{ config: shared({ audience: 'public' }) }, { config: shared({ audience: 'caller' }) }],
   'private-fields-shared': [
     { config: shared({ audience: 'public' }, { checks: { permissions: 'report' } }) },
     { config: shared({ audience: 'public' }, { checks: { permissions: 'enforce' } }) },
@@ -344,11 +341,11 @@ describe('docs/audit.md', () => {
   it('lists every rule with its severity, key and risk', () => {
     const rows = tableBy(sectionOf(readText('docs/audit.md'), 'Rules'), 'rule');
     expect(rows).toEqual(
-      AUDIT_RULES.map(({ id, severity, key, harm }) => ({
+      AUDIT_RULES.map(({ id, severity, key, risk }) => ({
         rule: id,
         severity,
         key: key.slice(1).replaceAll('/', '.'),
-        risk: harm,
+        risk: risk,
       })),
     );
   });

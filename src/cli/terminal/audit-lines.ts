@@ -6,10 +6,10 @@ import { plainText } from '../../report/plain-text.ts';
 /** Formats the findings of an audit. */
 export function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
   return [
-    ...findings.flatMap(({ severity, rule, key, source, found, harm, fix }) => [
+    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
       `${severity.toUpperCase()}  ${rule}`,
       `  ${key} (${source}): ${plainText(found.join('; '))}`,
-      `  risk: ${harm}`,
+      `  risk: ${risk}`,
       `  fix:  ${fix}`,
       '',
     ]),

@@ -13,7 +13,7 @@ export function planLines(
     `Plan for ${url}: at most ${maxRequests(maxConcurrency)} requests, all of them GET or HEAD, ${delayMs} ms apart`,
     `except for the last probe. Nothing is changed on the server. Ctrl+C ends the examination.`,
     `  ${'address'.padEnd(width)}  searches for /services/v2, and reads each list once`,
-    `  ${'certificate'.padEnd(width)}  shakes hands with the server, if the URL is https`,
+    `  ${'certificate'.padEnd(width)}  performs a TLS handshake, if the URL is https`,
     ...PROBES.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`),
   ];
 }

@@ -13,7 +13,7 @@ interface CertificateOptions {
   readonly ca?: string | undefined;
 }
 
-/** What a TLS handshake shows about a server. */
+/** What the TLS handshake with a server shows. */
 interface CertificateReport {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
@@ -24,7 +24,7 @@ interface CertificateReport {
 const WARN_DAYS = 21;
 
 /**
- * Shakes hands with an https server without sending a request, so that an untrusted server gets no credential. Throws
+ * Performs a TLS handshake without sending a request, so that an untrusted server gets no credential. Throws
  * `CannotProbe` if there is no TLS on the port.
  */
 export async function examineCertificate(origin: string, options: CertificateOptions): Promise<CertificateReport> {

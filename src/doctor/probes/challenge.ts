@@ -5,7 +5,7 @@ import type { ProbeResponse } from '../probe-client.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
-/** Asks how the server treats callers without a credential and with a wrong one. */
+/** Determines how the server treats callers without a credential and with a wrong one. */
 export const challengeProbe: Probe = {
   name: 'challenge',
   does: 'requests a list without a credential, and the path of the credential probe with a made-up name and your own',
@@ -77,7 +77,7 @@ interface VerifierResult {
 }
 
 /**
- * Asks whether a path distinguishes wrong credentials from right ones. The name is made up, so that no real account is
+ * Determines whether a path distinguishes wrong credentials from right ones. The name is made up, so that no real account is
  * locked after failed attempts.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {

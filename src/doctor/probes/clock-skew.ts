@@ -3,7 +3,7 @@ import { CannotProbe, type Probe, readableList, respond, valuesOf } from '../pro
 const MAX_SKEW_SECONDS = 5;
 const SAMPLES = 3;
 
-/** Asks whether the server's clock agrees with the clock of this machine. */
+/** Determines whether the server's clock agrees with the clock of this machine. */
 export const clockProbe: Probe = {
   name: 'clock',
   does: 'compares the Date header of three responses with the clock of this machine',

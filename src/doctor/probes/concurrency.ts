@@ -26,7 +26,7 @@ const levels = (max: number): number[] => {
 };
 const requestsAt = (level: number) => Math.max(MIN_REQUESTS, 2 * level);
 
-/** Asks how many concurrent requests the server stands. Stops at the first sign of distress. */
+/** Determines how many concurrent requests the server can handle. Stops at the first sign of distress. */
 export const concurrencyProbe: Probe = {
   name: 'concurrency',
   does: 'requests a list with 1, 2, 4, … concurrent requests, and stops as soon as the server slows down or fails',
@@ -105,10 +105,10 @@ function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max
   const { concurrency } = best;
   const why =
     stressed !== undefined
-      ? `The server stands ${countWords(concurrency, 'concurrent request')}; with ${stressed.concurrency}, ${stressed.distress}.`
+      ? `The server can handle ${countWords(concurrency, 'concurrent request')}; with ${stressed.concurrency}, ${stressed.distress}.`
       : concurrency < max
         ? `More than ${concurrency} concurrent requests bring no more throughput.`
-        : `The server stands ${countWords(concurrency, 'concurrent request')}; no more were tried (--concurrency-max).`;
+        : `The server can handle ${countWords(concurrency, 'concurrent request')}; no more were tried (--concurrency-max).`;
   return [{ key: 'upstream.concurrency', value: concurrency, reason: why }];
 }
 

@@ -1,12 +1,22 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { valuesOf, type Probe, type ProbeContext, type ProbeResult, readableList, respond } from '../probe.ts';
+import {
+  type DoctorFinding,
+  type Probe,
+  type ProbeContext,
+  type ProbeResult,
+  readableList,
+  respond,
+  valuesOf,
+} from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 /** Portico's share of the server's idle timeout, so that Portico closes idle connections first. */
 const SHARE = 0.8;
+/** A connection should carry at least this many requests. */
+const FEW_REQUESTS = 50;
 
-/** Asks whether connections stay open between requests, and how long an idle one lives. */
+/** Determines whether connections stay open between requests, and how long an idle one lives. */
 export const keepAliveProbe: Probe = {
   name: 'keep-alive',
   does: 'sends two requests on one connection, leaves it idle, and waits until the server closes it',
@@ -24,14 +34,19 @@ export const keepAliveProbe: Probe = {
       if (idle === undefined) {
         const third = await client.send({ path, agent });
         const alive = third.kind === 'response' && third.reused;
-        return alive ? longLived(context.idleMs, hint) : silentlyDropped(context.idleMs);
+        return withFew(first, alive ? longLived(context.idleMs, hint) : silentlyDropped(context.idleMs));
       }
-      return closedAfter(idle, hint);
+      return withFew(first, closedAfter(idle, hint));
     } finally {
       agent.destroy();
     }
   },
 };
+
+const withFew = (response: ProbeResponse, result: ProbeResult): ProbeResult => ({
+  ...result,
+  findings: [...(result.findings ?? []), ...fewRequests(response)],
+});
 
 const closes = ({ headers }: ProbeResponse): boolean =>
   valuesOf(headers, 'connection').some((value) => /\bclose\b/i.test(value));
@@ -65,7 +80,8 @@ function withoutKeepAlive(response: ProbeResponse): ProbeResult {
       {
         severity: 'medium',
         text: 'The server closes the connection after each response.',
-        advice: 'Each request pays for a new connection. Enable keep-alive on the server or on the proxy before it.',
+        advice:
+          'Each request requires a new connection. Enable keep-alive on the server or on the proxy in front of it.',
       },
     ],
   };
@@ -74,6 +90,19 @@ function withoutKeepAlive(response: ProbeResponse): ProbeResult {
 const recommended = (ms: number, reason: string) => [
   { key: 'upstream.idleTimeoutMs', value: Math.max(1, Math.floor(ms * SHARE)), reason },
 ];
+
+/** Returns a finding if the server closes a connection after a few requests (`Keep-Alive: max`). */
+function fewRequests({ headers }: ProbeResponse): readonly DoctorFinding[] {
+  const [, max] = /\bmax=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
+  if (max === undefined || Number(max) >= FEW_REQUESTS) return [];
+  return [
+    {
+      severity: 'low',
+      text: `The server closes a connection after about ${max} more requests (Keep-Alive: max).`,
+      advice: 'Connections have to be opened often. Raise the limit to a thousand or more.',
+    },
+  ];
+}
 
 const hintWords = (hint: number | undefined) => (hint === undefined ? 'no Keep-Alive hint' : `hint: ${hint} s`);
 
@@ -110,7 +139,8 @@ function closedAfter(measured: number, hint: number | undefined): ProbeResult {
             {
               severity: 'medium' as const,
               text: `Keep-Alive promises ${hint} s, but the connection was closed after ${ms} ms.`,
-              advice: 'A proxy in between probably closes it; its timeout must be the longer one.',
+              advice:
+                'A proxy in between probably closes it. The timeout of the proxy must be longer than that of the server.',
             },
           ]
         : []),
@@ -129,7 +159,7 @@ function silentlyDropped(idleMs: number): ProbeResult {
       {
         severity: 'high',
         text: 'Idle connections stop working without being closed.',
-        advice: 'A firewall probably forgets them. Keep upstream.idleTimeoutMs low, or requests on them will fail.',
+        advice: 'A firewall probably drops them. Keep upstream.idleTimeoutMs low, or requests on them will fail.',
       },
     ],
     recommendations: [

@@ -4,7 +4,7 @@ import { type Probe, readableList } from '../probe.ts';
 /** The sizes of an additional header, in bytes. The default limits of common servers lie between them. */
 const SIZES = [3500, 7500, 15_500];
 
-/** Asks how large the head of a request may be. */
+/** Determines how large the head of a request may be. */
 export const requestSizeProbe: Probe = {
   name: 'request heads',
   does: `sends an additional header of ${SIZES.join(', ')} bytes, until the server refuses it`,

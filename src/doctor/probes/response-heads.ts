@@ -7,7 +7,7 @@ const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning ca
 /** The limit of undici, Portico's HTTP client. */
 const MAX_HEAD_BYTES = 16_384;
 
-/** Asks what the heads and bodies of ordinary responses look like. Reads the responses that are already there. */
+/** Determines what the heads and bodies of ordinary responses look like. Reads the responses that are already there. */
 export const responseProbe: Probe = {
   name: 'responses',
   does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',
@@ -48,7 +48,8 @@ function duplicates({ responses }: ProbeContext): readonly DoctorFinding[] {
     {
       severity: 'medium',
       text: `Responses repeat headers that may occur only once: ${[...new Set(names)].join(', ')}.`,
-      advice: 'Recipients disagree on which value counts. A proxy often adds what the server already sent.',
+      advice:
+        'Recipients disagree about which value counts. Often, a proxy adds a header that the server has already sent.',
     },
   ];
 }
@@ -87,7 +88,7 @@ function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFin
           {
             severity: 'medium' as const,
             text: `Lists are labeled with the charset ${charset}.`,
-            advice: 'JSON is always UTF-8 (RFC 8259 §8.1); clients that believe the label show broken letters.',
+            advice: 'JSON is always UTF-8 (RFC 8259 §8.1); clients that trust the label display wrong characters.',
           },
         ]
       : []),

@@ -53,7 +53,7 @@ describe('--format json', () => {
     [`doctor ${walked} ${QUICK}`, 'steps.0', 'name facts notDone'],
     [`doctor ${walked} ${QUICK}`, 'recommendations.0', 'key value reason'],
     ['audit --mode observe', '', 'version kind ok configuration mode findings'],
-    ['audit --upstream http://qa.example.org', 'findings.0', 'rule severity key source found harm fix'],
+    ['audit --upstream http://qa.example.org', 'findings.0', 'rule severity key source found risk fix'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk', 'requests ended walked notWalked'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.walked.0', 'operation requests statuses'],

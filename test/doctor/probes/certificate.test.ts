@@ -28,6 +28,15 @@ async function startServer(
 
 const options = { timeoutMs: 2000, signal: new AbortController().signal };
 
+const examination = {
+  ...options,
+  authorization: AUTHORIZATION,
+  idleMs: 100,
+  maxConcurrency: 1,
+  delayMs: 0,
+  onStep: () => undefined,
+};
+
 /** Examines a server whose certificate was issued by a trusted authority. */
 const examined = async (certificate: TestCertificate) =>
   examineCertificate(await startServer(certificate), { ...options, ca: authority.cert });
@@ -99,11 +108,9 @@ describe('the certificate probe', () => {
       requests.push(request.url);
       response.end('{}');
     });
-    const examination = examine(
-      { origin: url, basePath: '' },
-      { ...options, authorization: AUTHORIZATION, idleMs: 100, maxConcurrency: 1, delayMs: 0, onStep: () => undefined },
+    await expect(examine({ origin: url, basePath: '' }, examination)).rejects.toThrow(
+      /The certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
     );
-    await expect(examination).rejects.toThrow(/The certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
     expect(requests).toEqual([]);
   });
 
@@ -111,20 +118,24 @@ describe('the certificate probe', () => {
     const url = await startServer(createCertificate({ issuer: authority }), (_request, response) => {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ list: [{ id: 1 }], totalCount: 1 }));
     });
-    const { steps } = await examine(
-      { origin: url, basePath: '' },
-      {
-        ...options,
-        ca: authority.cert,
-        authorization: AUTHORIZATION,
-        idleMs: 100,
-        maxConcurrency: 1,
-        delayMs: 0,
-        onStep: () => undefined,
-      },
-    );
+    const { steps } = await examine({ origin: url, basePath: '' }, { ...examination, ca: authority.cert });
     expect(steps.map(({ name, notDone }) => `${name} ${notDone ?? 'done'}`)).toEqual(
       expect.arrayContaining(['certificate done', 'keep-alive done', 'concurrency done']),
     );
+  });
+
+  // With http, the credential would cross the network before the redirect comes.
+  it('moves to https if the server redirects there, before it sends the credential', async () => {
+    const secure = await startServer(createCertificate({ issuer: authority }), (_request, response) => {
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ list: [{ id: 1 }], totalCount: 1 }));
+    });
+    const plain = await startFakeUpstream(({ target }) => ({ status: 301, headers: { Location: secure + target } }));
+    const { url, findings } = await examine(
+      { origin: plain.url.replace('127.0.0.1', 'localhost'), basePath: '' },
+      { ...examination, ca: authority.cert },
+    );
+    expect(url).toBe(secure);
+    expect(texts(findings)).toContain(`high: The server redirects to ${secure}.`);
+    expect(plain.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 });

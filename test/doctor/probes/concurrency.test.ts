@@ -3,7 +3,7 @@ import { concurrencyProbe } from '../../../src/doctor/probes/concurrency.ts';
 import { healthy, page, runProbe, texts, valueOf } from '../probe-setting.ts';
 
 describe('the concurrency probe', () => {
-  it('stops at the first failure, and recommends what the server stood', async () => {
+  it('stops at the first failure, and recommends what the server can handle', async () => {
     let active = 0;
     let most = 0;
     const result = await runProbe(
@@ -66,13 +66,13 @@ describe('the concurrency probe', () => {
     expect(result.recommendations).toEqual([]);
   });
 
-  it('says that more was not tried if the server stands everything', async () => {
+  it('says that more was not tried if the server handles everything', async () => {
     const result = await runProbe(concurrencyProbe, healthy, { maxConcurrency: 1 });
     expect(result.recommendations).toEqual([
       {
         key: 'upstream.concurrency',
         value: 1,
-        reason: 'The server stands 1 concurrent request; no more were tried (--concurrency-max).',
+        reason: 'The server can handle 1 concurrent request; no more were tried (--concurrency-max).',
       },
     ]);
   });

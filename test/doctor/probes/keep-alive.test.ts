@@ -24,6 +24,13 @@ describe('the keep-alive probe', () => {
     expect(texts(result)).toEqual(['medium: The server closes the connection after each response.']);
   });
 
+  it('reports a server that closes connections after a few requests', async () => {
+    const headers = { Connection: 'keep-alive', 'Keep-Alive': 'timeout=20, max=5' };
+    expect(texts(await runProbe(keepAliveProbe, withHeaders(headers), { idleMs: 100 }))).toEqual([
+      'low: The server closes a connection after about 5 more requests (Keep-Alive: max).',
+    ]);
+  });
+
   it('believes a hint that is shorter than the limit of the measurement', async () => {
     const result = await runProbe(
       keepAliveProbe,
