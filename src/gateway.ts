@@ -229,6 +229,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
   const cancelProbe = assembly.probe();
+  assembly.services.upstreams.startProbes();
   return {
     assembly,
     async drain(lameDuckMs) {

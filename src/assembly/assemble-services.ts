@@ -18,6 +18,7 @@ import { createAuthorLookup, createOwnership, type Ownership } from '../permissi
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/lookup.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
+import type { AddressChange } from '../upstream/address-pool.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './assemble-ladder.ts';
@@ -173,8 +174,11 @@ function createAcceptance(
 
 function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger): Upstream {
   const { openSeconds } = settings.upstream.circuit;
-  const onCircuit = (change: CircuitChange) => logCircuit(logger, openSeconds, change);
-  return createUpstream(start.address, settings.upstream, clock, onCircuit, observesLimits(settings));
+  const listeners = {
+    onCircuit: (change: CircuitChange) => logCircuit(logger, openSeconds, change),
+    onAddress: (change: AddressChange) => logAddress(logger, change),
+  };
+  return createUpstream(start.address, settings.upstream, clock, listeners, observesLimits(settings));
 }
 
 /** Returns the exchange function of the upstream that is in use when it is called. A reload can replace the upstream. */
@@ -274,6 +278,16 @@ function createRecorder(
   return createTraceRecorder(observers, (observer, error) =>
     logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
   );
+}
+
+/** Logs when an address of the upstream is ejected, and when it is used again. */
+function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange): void {
+  if (ejectedSeconds > 0)
+    logger.warn(
+      { address, ejectedSeconds },
+      'requests to this address of the upstream keep failing: it is not used for a while',
+    );
+  else logger.info({ address }, 'this address of the upstream responds and is used again');
 }
 
 /** Logs when the circuit opens, including the last failure, and when it closes. */

@@ -26,10 +26,12 @@ import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import {
   compileLegacyAddresses,
+  type LegacyAddresses,
   legacyAddressFinder,
   publicAddressOf,
   publicOriginOf,
   rewriteLegacyAddresses,
+  type UpstreamAddress,
 } from '../upstream/addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
@@ -120,7 +122,7 @@ function undocumentedPlan(
     transparent: settings.mode.transparent,
     allow: settings.undocumented.allow,
     rewriteUrls: settings.rewriteUrls,
-    legacy: compileLegacyAddresses(address, settings.upstream.legacyOrigins),
+    legacy: legacyAddresses(settings, address),
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     access,
     upstream,
@@ -137,7 +139,7 @@ function stageServices(
   { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
-  const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
+  const legacy = legacyAddresses(settings, address);
   const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
@@ -200,6 +202,11 @@ function stageServices(
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
   };
+}
+
+/** Compiles the addresses under which the legacy server is known, including all addresses to which requests are sent. */
+function legacyAddresses({ upstream }: Settings, address: UpstreamAddress): LegacyAddresses {
+  return compileLegacyAddresses(address, [...upstream.alternates, ...upstream.legacyOrigins]);
 }
 
 /** Combines an operation with its configuration. */

@@ -100,6 +100,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreamRetries: () => upstreams.stats().retries,
     limitsExceeded: () => upstreams.stats().limitsExceeded,
     upstreamHealthy: () => upstreams.current.health().status !== 'failing',
+    upstreamAddresses: () => upstreams.current.health().addresses,
     upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,

@@ -5,6 +5,8 @@ export interface Upstreams {
   readonly current: Upstream;
   /** Replaces the upstream. Requests in progress still use the previous one, which is closed when it is unused. */
   use(upstream: Upstream): void;
+  /** Starts the health probes of the current upstream and of those that replace it. */
+  startProbes(): void;
   /** Returns the current upstream if the given one is or was in use, and otherwise the given one. */
   latestOf(upstream: Upstream): Upstream;
   /** Returns the numbers of all upstreams together. The state of the circuit is that of the current one. */
@@ -21,6 +23,7 @@ const RETIRED_MS = 300_000;
 /** Creates the holder of the upstreams, which starts with one. */
 export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
   let current = first;
+  let isProbing = false;
   /** The replaced upstreams with their timers. */
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
@@ -47,8 +50,14 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
     use(upstream) {
       if (upstream === current) return;
       retire(current);
+      current.runProbes(false);
       current = upstream;
+      current.runProbes(isProbing);
       used.add(upstream);
+    },
+    startProbes() {
+      isProbing = true;
+      current.runProbes(true);
     },
     latestOf: (upstream) => (used.has(upstream) ? current : upstream),
     stats() {

@@ -5,7 +5,7 @@ import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
-import { parseUpstreamUrl } from '../upstream/addresses.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';
@@ -26,13 +26,40 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
 }
 
 function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
-  const { url, credentials } = settings.upstream;
+  const { url, alternates, credentials } = settings.upstream;
   const problems: ConfigProblem[] = [];
   const parsed = url === undefined ? undefined : parseUpstreamUrl(url, { source: '', pointer: '/upstream/url' });
   if (parsed !== undefined && 'faults' in parsed) problems.push(...parsed.faults);
+  problems.push(
+    ...alternateFaults(alternates, parsed !== undefined && 'address' in parsed ? parsed.address : undefined),
+  );
   const authorization = serviceAuthorization(credentials, env);
   if ('fault' in authorization) problems.push({ pointer: '/upstream/credentials', message: authorization.fault });
   return problems;
+}
+
+/** Returns the errors in the further addresses of the upstream, which must be as valid as the first and go with it. */
+function alternateFaults(alternates: readonly string[], first: UpstreamAddress | undefined): ConfigProblem[] {
+  const origins = new Set(first && [first.origin]);
+  return alternates.flatMap((text, index): ConfigProblem[] => {
+    const pointer = `/upstream/alternates/${index}`;
+    const parsed = parseUpstreamUrl(text, { source: '', pointer });
+    if ('faults' in parsed) return [...parsed.faults];
+    const { origin, basePath } = parsed.address;
+    if (first === undefined)
+      return [{ pointer, message: 'needs upstream.url, which is the first address', suggestion: 'set upstream.url' }];
+    if (basePath !== first.basePath)
+      return [
+        {
+          pointer,
+          message: `has a different path prefix than upstream.url, which has ${first.basePath || 'none'}`,
+          suggestion: `${origin}${first.basePath}`,
+        },
+      ];
+    if (origins.has(origin)) return [{ pointer, message: 'is the same address as an earlier one' }];
+    origins.add(origin);
+    return [];
+  });
 }
 
 // All callers share the service account, so every request must be checked (rules, 2).

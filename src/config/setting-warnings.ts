@@ -45,12 +45,19 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
 
 /** Returns the global settings that another setting disables. */
 function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
-  const { mode, embedded, authentication, contract, ladder, ledger, permissions } = settings;
+  const { mode, embedded, upstream, authentication, contract, ladder, ledger, permissions } = settings;
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
   const promotes = ladder.promote.enabled && !mode.transparent;
   return [
     ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
     ...when(embedded, 'the upstream is the reference server', '/upstream/startupProbe'),
+    ...when(mode.transparent, 'the mode observe sends no probes', '/upstream/probe'),
+    ...when(
+      upstream.probe.path === undefined && !mode.transparent,
+      'upstream.probe.path is not set',
+      '/upstream/probe',
+    ),
+    ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
     ...when(mode.transparent, 'the mode observe does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
     ...when(

@@ -147,6 +147,18 @@ export const METRICS = {
     labels: [],
     help: '1 while /upstreamz returns 200, otherwise 0.',
   },
+  addressHealthy: {
+    name: 'portico_upstream_address_healthy',
+    type: 'gauge',
+    labels: ['address'],
+    help: '1 while requests are sent to this address of the upstream, otherwise 0.',
+  },
+  addressRequests: {
+    name: 'portico_upstream_address_requests_total',
+    type: 'counter',
+    labels: ['address', 'outcome'],
+    help: 'Requests to each of several addresses: succeeded, or failed with a 5xx status or without a response.',
+  },
   circuit: {
     name: 'portico_upstream_circuit_open',
     type: 'gauge',

@@ -157,6 +157,15 @@ function processMetrics(): Registry {
   return shared;
 }
 
+/** An address of the upstream. */
+interface AddressSource {
+  readonly address: string;
+  readonly state: 'healthy' | 'ejected';
+  readonly probe: 'passed' | 'failed' | undefined;
+  /** Undefined if the upstream has only one address. */
+  readonly requests?: { readonly succeeded: number; readonly failed: number };
+}
+
 /** The sources of the values that are read at each scrape. */
 interface MetricSources {
   readonly upstreamInFlight?: () => number;
@@ -165,6 +174,8 @@ interface MetricSources {
   readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
+  /** Returns the addresses of the upstream. They come from the configuration, so their number is limited. */
+  readonly upstreamAddresses?: () => readonly AddressSource[];
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
   readonly cacheBytes?: () => number;
@@ -255,6 +266,25 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
       },
     });
   };
+  const addresses = () => sources.upstreamAddresses?.() ?? [];
+  const addressHealthy: Gauge = new Gauge({
+    ...config(METRICS.addressHealthy),
+    collect: () => {
+      addressHealthy.reset();
+      for (const { address, state, probe } of addresses())
+        addressHealthy.set({ address }, Number(state === 'healthy' && probe !== 'failed'));
+    },
+  });
+  const addressRequests: Counter = new Counter({
+    ...config(METRICS.addressRequests),
+    collect: () => {
+      addressRequests.reset();
+      for (const { address, requests = {} } of addresses())
+        for (const [outcome, count] of Object.entries(requests))
+          addressRequests.inc({ address, outcome }, Number(count));
+    },
+  });
+  const addressSeries = () => addresses().reduce((sum, { requests = {} }) => sum + 1 + Object.keys(requests).length, 0);
   const retries = new Counter({
     ...config(METRICS.upstreamRetries),
     collect: () => {
@@ -291,6 +321,8 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
       sources.operationChecks === undefined ? scrape().options.checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],
     overrides: () => sources.overrides?.() ?? [],
-    series,
+    get series() {
+      return series + addressSeries();
+    },
   };
 }

@@ -1,19 +1,22 @@
 import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
-import type { WireRequest } from './sending.ts';
+import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** Connections to the upstream: persistent ones for safe requests, and new ones that each carry a single request. */
-interface Connections {
-  readonly persistent: Dispatcher;
+export interface Connections {
+  readonly persistent: RequestSender;
   /** Returns a dispatcher for exactly one request, on a new connection. */
-  fresh(): Dispatcher;
+  fresh(): RequestSender;
   open(): number;
   /** Waits for requests in flight to finish, then closes the connections. */
   close(): Promise<void>;
   /** Closes all open connections immediately. */
   destroy(): Promise<void>;
 }
+
+// The code shows that the server is not to blame.
+const givenUp = () => Object.assign(new Error('the request was given up'), { code: 'UND_ERR_ABORTED' });
 
 /** Creates the connections. None is opened before the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
@@ -53,7 +56,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     #awaitHead: (() => void) | undefined;
     /** The socket that is being connected. */
     #opening: Socket | undefined;
-    readonly #stopConnecting = () => this.#opening?.destroy(new Error('the request was given up'));
+    readonly #stopConnecting = () => this.#opening?.destroy(givenUp());
 
     constructor({ uploads }: { readonly uploads: boolean }) {
       super(origin, {

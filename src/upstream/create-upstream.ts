@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
@@ -8,12 +7,21 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
 import { queueClient, type StreamOwner } from './client-streams.ts';
+import { type AddressChange, createAddressPool } from './address-pool.ts';
 import { createConnections } from './connections.ts';
+import { createHealthProbes } from './health-probes.ts';
 import { type UpstreamAddress, upstreamPath } from './addresses.ts';
 import { createProxy } from './proxy/create-proxy.ts';
 import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
-import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
+import {
+  createStop,
+  type RequestSender,
+  sendBuffered,
+  type SendProgress,
+  type Stop,
+  type WireRequest,
+} from './sending.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { sendRequest } from './send-request.ts';
 import {
@@ -26,7 +34,7 @@ import {
 } from './upstream-gate.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
-import { type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
+import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
 import { wireHeaders } from './request-headers.ts';
 
 /** One request to the upstream. */
@@ -78,6 +86,14 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly retries: Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 }
 
+/** Functions to call when the state of the upstream changes. */
+interface UpstreamListeners {
+  /** Called when the circuit opens or closes. */
+  readonly onCircuit?: ((change: CircuitChange) => void) | undefined;
+  /** Called when one of several addresses is ejected or used again. */
+  readonly onAddress?: ((change: AddressChange) => void) | undefined;
+}
+
 /** The client for the legacy server. */
 export interface Upstream {
   /** Throws an `UpstreamFailure`, or a `GatewayError` if the target contains characters that cannot be sent. */
@@ -86,20 +102,21 @@ export interface Upstream {
   history(): GateHistory;
   /** Returns the health of the legacy server, as its latest responses show it. */
   health(): UpstreamHealth;
+  /** Starts or stops the health probes, if they are configured. In `observe` mode, none are sent. */
+  runProbes(isOn: boolean): void;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining ones. */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Creates the upstream. No connection is opened before the first exchange. `onCircuit` is called when the circuit opens
- * or closes. If `observesLimits` is true, the limits on time and on concurrent exchanges never refuse anything.
- * Exchanges that exceed them are only counted.
+ * Creates the upstream. No connection is opened before the first exchange. If `observesLimits` is true, the limits on
+ * time and on concurrent exchanges never refuse anything. Exchanges that exceed them are only counted.
  */
 export function createUpstream(
   address: UpstreamAddress,
   limits: UpstreamOptions,
   clock: Clock,
-  onCircuit?: (change: CircuitChange) => void,
+  { onCircuit, onAddress }: UpstreamListeners = {},
   observesLimits = false,
 ): Upstream {
   const options = observesLimits ? withoutLimits(limits) : limits;
@@ -111,12 +128,33 @@ export function createUpstream(
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   let safeRequests = 0;
   let limitsExceeded = 0;
-  const connections = createConnections(address.origin, options);
-  const proxy = createProxy(address.origin);
+  // With a single address, requests do not pass through a pool.
+  const pool =
+    limits.alternates.length === 0
+      ? undefined
+      : createAddressPool([address.origin, ...limits.alternates.map(originOf)], options, clock, onAddress);
+  const connections = pool?.connections ?? createConnections(address.origin, options);
+  const proxy = pool?.proxy ?? createProxy(address.origin);
+  const single = { host: new URL(address.origin).host, connections, probe: undefined as AddressHealth['probe'] };
+  const { path: probePath } = limits.probe;
+  const probes =
+    probePath === undefined || observesLimits
+      ? undefined
+      : createHealthProbes(
+          limits.probe,
+          upstreamPath(address.basePath, probePath),
+          pool?.addresses ?? [single],
+          (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
+        );
+  /** Returns whether a request that failed before its response may be repeated, apart from the budget. */
+  const mayRepeat = (error: unknown, wire: WireRequest) =>
+    (isConnectionLost(error) && wire.reused === true) ||
+    (pool !== undefined && !observesLimits && (isConnectionLost(error) || isConnectTimeout(error)));
 
   /**
-   * Sends a request at most twice: if a reused connection fails before the response arrives, the request is repeated on
-   * a new connection.
+   * Sends a request at most twice: if a reused connection fails before the response arrives, a safe request is repeated
+   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, it is also
+   * repeated after any other lost connection, at another address.
    */
   const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
     const wire: WireRequest = {
@@ -133,7 +171,7 @@ export function createUpstream(
         return { sent: await once(connections.persistent, wire, progress), attempts: 1 };
       } catch (error) {
         const hasResponded = progress.responseStarted || wire.interim === true;
-        if (hasResponded || !isConnectionLost(error) || wire.reused !== true) throw error;
+        if (hasResponded || !mayRepeat(error, wire)) throw error;
         if (budget?.take(safeRequests) === false) {
           retries.refused += 1;
           throw error;
@@ -299,17 +337,19 @@ export function createUpstream(
         // In `observe` mode, only the simulated circuit opens.
         circuit: limitedGate.stats().circuit,
         isObserved: observesLimits,
-        addresses: [
+        addresses: pool?.health() ?? [
           {
-            address: new URL(address.origin).host,
+            address: single.host,
             state: 'healthy',
             inFlight: gate.stats().inFlight,
             retrySeconds: 0,
-            probe: undefined,
+            probe: single.probe,
           },
         ],
       }),
+    runProbes: (isOn) => probes?.run(isOn),
     async close(graceMs = 10_000) {
+      probes?.run(false);
       const { promise: grace, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
       await Promise.race([connections.close(), grace]);
@@ -335,4 +375,9 @@ const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
-type SendOnce<T> = (dispatcher: Dispatcher, wire: WireRequest, progress: SendProgress) => Promise<T>;
+const isConnectTimeout = (error: unknown) =>
+  error instanceof UpstreamFailure && error.facts?.cause === 'connection_timeout';
+
+const originOf = (url: string) => new URL(url).origin;
+
+type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progress: SendProgress) => Promise<T>;

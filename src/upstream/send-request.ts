@@ -2,7 +2,14 @@ import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { readHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
+import {
+  readHead,
+  type RequestSender,
+  sendingFailure,
+  type SendProgress,
+  type Stop,
+  type WireRequest,
+} from './sending.ts';
 import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
 
 /** The head of a response, with a body that is still being received. */
@@ -29,7 +36,7 @@ interface SendBounds {
  * error for a request that cannot be written.
  */
 export function sendRequest(
-  dispatcher: Dispatcher,
+  dispatcher: RequestSender,
   request: WireRequest,
   { stop, readerTimeoutMs }: SendBounds,
   progress: SendProgress,

@@ -9,6 +9,8 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** True if the connection has already carried another request. The connection sets this property. */
   reused?: boolean;
+  /** Set by the pool, if the upstream has several addresses: the address to which the request was sent. */
+  sentTo?: string;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
   /**
@@ -22,6 +24,9 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
    */
   broken?: boolean;
 }
+
+/** Sends requests over one connection or over several. */
+export type RequestSender = Pick<Dispatcher, 'dispatch'>;
 
 /** How far the response had progressed when the promise was rejected. */
 export interface SendProgress {
@@ -137,7 +142,7 @@ interface BufferedBounds {
  * same errors as `sendRequest`.
  */
 export function sendBuffered(
-  dispatcher: Dispatcher,
+  dispatcher: RequestSender,
   request: WireRequest,
   { stop, limit }: BufferedBounds,
   progress: SendProgress,

@@ -13,10 +13,27 @@ export type UpstreamCredentials =
       readonly passwordFile?: string;
     };
 
+/** The configuration key `upstream.probe:`. */
+interface ProbeOptions {
+  /** The path and query relative to the base address. Undefined if no probes are sent. */
+  readonly path?: string;
+  readonly intervalSeconds: number;
+  readonly timeoutMs: number;
+  /** The number of failed probes in a row after which an address is not used. */
+  readonly unhealthyAfter: number;
+  /** The number of successful probes in a row after which it is used again. */
+  readonly healthyAfter: number;
+}
+
 /** The value of the configuration key `upstream:`. */
 export interface UpstreamOptions {
   /** An `http` or `https` address with an optional path prefix. If it is not set, the embedded upstream is started. */
   readonly url?: string;
+  /** Further addresses of the same server, with the same path prefix. */
+  readonly alternates: readonly string[];
+  /** When an address that fails is not used for a while. `seconds` doubles with each further time. */
+  readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };
+  readonly probe: ProbeOptions;
   readonly credentials: UpstreamCredentials;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -59,6 +76,9 @@ export interface UpstreamOptions {
 
 /** The defaults of the configuration key `upstream:`. */
 export const UPSTREAM_DEFAULTS: UpstreamOptions = {
+  alternates: [],
+  ejection: { failures: 3, seconds: 10, maxSeconds: 120 },
+  probe: { intervalSeconds: 10, timeoutMs: 2000, unhealthyAfter: 3, healthyAfter: 2 },
   credentials: { kind: 'forward' },
   connectTimeoutMs: 2000,
   headersTimeoutMs: 10_000,
@@ -121,6 +141,34 @@ export const upstreamOptionsSchema = {
   additionalProperties: false,
   properties: {
     url: { type: 'string', minLength: 1, description: 'Base address, http or https; a path prefix is allowed.' },
+    alternates: {
+      type: 'array',
+      maxItems: 31,
+      items: { type: 'string', minLength: 1 },
+      description: 'Further base addresses of the same server, with the same path prefix. Requests are distributed.',
+    },
+    ejection: {
+      type: 'object',
+      description: 'When one of several addresses is not used for a while because its requests fail.',
+      additionalProperties: false,
+      properties: {
+        failures: { type: 'integer', minimum: 1, maximum: 1000, description: 'Failed requests in a row.' },
+        seconds: { type: 'integer', minimum: 1, maximum: 3600, description: 'The first time; it doubles each time.' },
+        maxSeconds: { type: 'integer', minimum: 1, maximum: 86_400, description: 'The longest time.' },
+      },
+    },
+    probe: {
+      type: 'object',
+      description: 'Requests that test at intervals whether each address responds.',
+      additionalProperties: false,
+      properties: {
+        path: { type: 'string', pattern: '^/[!-~]*$', description: 'The path to request; without it, none are sent.' },
+        intervalSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
+        timeoutMs,
+        unhealthyAfter: { type: 'integer', minimum: 1, maximum: 100, description: 'Failed probes in a row.' },
+        healthyAfter: { type: 'integer', minimum: 1, maximum: 100, description: 'Successful probes in a row.' },
+      },
+    },
     credentials: {
       type: 'object',
       required: ['kind'],

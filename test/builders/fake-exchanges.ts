@@ -22,6 +22,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
     }),
     history: () => ({ lastFailure: undefined, changes: [] }),
     health: () => ({ status: 'healthy', reasons: [], addresses: [] }),
+    runProbes: () => undefined,
     close: () => Promise.resolve(),
   };
   return { upstream, sent };

@@ -50,6 +50,26 @@ describe('keys that cannot be combined', () => {
     expect(faultsOf(`${shared('')}\n${SERVICE}`)).toEqual([]);
   });
 
+  it.each([
+    ['qa.example.org', 'is not an absolute URL'],
+    ['ftp://b.example.org/qa', 'must begin with http:// or https://'],
+    ['http://name:secret@b.example.org/qa', 'must not contain credentials; set them in upstream.credentials'],
+    ['http://b.example.org/other', 'has a different path prefix than upstream.url, which has /qa'],
+    ['http://a.example.org/qa/', 'is the same address as an earlier one'],
+  ])('the alternate address %s is rejected', (alternate, message) => {
+    const yaml = `upstream: { url: "http://a.example.org/qa", alternates: ["http://c.example.org/qa", "${alternate}"] }`;
+    expect(firstMessage(yaml)).toEqual({ pointer: '/upstream/alternates/1', message, others: 0 });
+    expect(JSON.stringify(faultsOf(yaml))).not.toContain('secret');
+  });
+
+  it('alternate addresses need a first one', () => {
+    expect(firstMessage('upstream: { alternates: ["http://b.example.org"] }')).toMatchObject({
+      pointer: '/upstream/alternates/0',
+      message: 'needs upstream.url, which is the first address',
+    });
+    expect(faultsOf('upstream: { url: "http://a.example.org", alternates: ["http://b.example.org/"] }')).toEqual([]);
+  });
+
   it('the two listeners cannot share a port, unless it is 0', () => {
     expect(firstMessage('', { PORT: '8081' })).toMatchObject({ message: 'is also the public port (8081)' });
     expect(faultsOf('listen: { port: 0, adminPort: 0 }')).toEqual([]);

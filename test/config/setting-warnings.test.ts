@@ -29,6 +29,17 @@ describe('a setting that cannot have an effect causes a warning', () => {
   // Each row has a configuration, the place of its warning, and a text replacement that makes the setting effective.
   it.each([
     [`${REAL}\nreference: { seed: 2 }`, '/reference', ['url: "http://qa.example.org"', 'concurrency: 8']],
+    [
+      'upstream: { ejection: { failures: 2 } }',
+      '/upstream/ejection',
+      ['{ e', '{ url: "http://a.example.org", alternates: ["http://b.example.org"], e'],
+    ],
+    [
+      'mode: observe\nupstream: { url: "http://a.example.org", probe: { path: /a } }',
+      '/upstream/probe',
+      ['observe', 'staging'],
+    ],
+    ['mode: staging\nupstream: { probe: { timeoutMs: 9 } }', '/upstream/probe', ['timeoutMs: 9', 'path: /a']],
     ['upstream: { startupProbe: true }', '/upstream/startupProbe', ['{ s', '{ url: "http://qa.example.org", s']],
     ['mode: observe\ncache: { freshSeconds: 5 }', '/cache/freshSeconds', ['observe', 'staging']],
     ['mode: strict\ncache: { enabled: false, gzip: true }', '/cache/gzip', ['false', 'true']],

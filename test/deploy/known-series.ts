@@ -7,14 +7,24 @@ export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<st
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 /** The labels whose values differ between processes. */
-const ANY_VALUE = new Set(['version', 'contract', 'node', 'release']);
+const ANY_VALUE = new Set(['version', 'contract', 'node', 'release', 'address']);
 /** The labels and metrics that Prometheus itself adds to every scrape. */
 const ADDED = ['job', 'instance'];
 const SCRAPES = ['up', 'scrape_duration_seconds'];
 
 /** Returns every series in a real gateway's scrape, as Prometheus stores it. */
 export async function seriesOfGateway(): Promise<KnownSeries> {
-  const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
+  // Some series exist only if the upstream has several addresses.
+  const gateway = await startTestGateway({
+    upstream: 'http://127.0.0.1:9',
+    real: true,
+    keepAccounts: true,
+    config: {
+      mode: 'strict',
+      authentication: { verifier: 'file' },
+      upstream: { alternates: ['http://127.0.0.1:10'] },
+    },
+  });
   const { text } = await gateway.admin('/metrics');
   await gateway.close();
   const known = new Map<string, Map<string, Set<string> | undefined>>();

@@ -233,7 +233,10 @@ describe('metrics', () => {
   });
 
   it('have exactly the listed labels', async () => {
-    const lines = await samples(metricsOf());
+    const metrics = metricsOf();
+    const requests = { succeeded: 0, failed: 0 };
+    metrics.watch({ upstreamAddresses: () => [{ address: 'a:1', state: 'healthy', probe: undefined, requests }] });
+    const lines = await samples(metrics);
     for (const { name, labels } of Object.values(METRICS)) {
       const line = lines.find(
         (one) => one.startsWith(`${name}{`) || one.startsWith(`${name} `) || one.startsWith(`${name}_count`),
@@ -271,6 +274,13 @@ describe('metrics', () => {
     let dropped = 3;
     metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
     metrics.watch({ ledgerDropped: () => dropped });
+    const address = {
+      address: 'b:1',
+      state: 'healthy',
+      probe: 'failed',
+      requests: { succeeded: 3, failed: 2 },
+    } as const;
+    metrics.watch({ upstreamAddresses: () => [{ address: 'a:1', state: 'healthy', probe: undefined }, address] });
     metrics.watch({ upstreamHealthy: () => true, upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }) });
     dropped = 4;
     await metrics.exposition();
@@ -280,6 +290,9 @@ describe('metrics', () => {
         'portico_upstream_circuit_open 1',
         'portico_upstream_queued 0',
         'portico_upstream_healthy 1',
+        'portico_upstream_address_healthy{address="a:1"} 1',
+        'portico_upstream_address_healthy{address="b:1"} 0',
+        'portico_upstream_address_requests_total{address="b:1",outcome="failed"} 2',
         'portico_upstream_retries_total{outcome="succeeded"} 5',
         'portico_upstream_retries_total{outcome="refused"} 1',
         'portico_ledger_dropped_total 4',

@@ -390,7 +390,7 @@ describe('a connection', () => {
       request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
     );
     const options = { ...UPSTREAM_DEFAULTS, retryBudget: { percent: 0, minPerSecond: 0 } };
-    const upstream = createUpstream({ origin: server.origin, basePath: '' }, options, systemClock, undefined, true);
+    const upstream = createUpstream({ origin: server.origin, basePath: '' }, options, systemClock, {}, true);
     cleanUpAfterTest(() => upstream.close(0));
     await upstream.exchange(get);
     await setImmediate();

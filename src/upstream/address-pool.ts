@@ -1,0 +1,214 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../lib/clock.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { type Connections, createConnections } from './connections.ts';
+import { createProxy, type Proxy } from './proxy/create-proxy.ts';
+import { sendingFailure, type WireRequest } from './sending.ts';
+import type { AddressHealth } from './upstream-health.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+
+/** One address of the upstream, as probes see it. */
+export interface ProbedAddress {
+  /** The host and the port. */
+  readonly host: string;
+  readonly connections: Connections;
+  probe: AddressHealth['probe'];
+}
+
+/** An address that is no longer used, or is used again. */
+export interface AddressChange {
+  readonly address: string;
+  /** How long the address is not used, in seconds. 0 if it is used again. */
+  readonly ejectedSeconds: number;
+}
+
+/** Distributes requests to several addresses of the upstream, and avoids those that fail. */
+interface AddressPool {
+  /** Connections that choose an address for every request. */
+  readonly connections: Connections;
+  /** A proxy that chooses an address for every request. */
+  readonly proxy: Proxy;
+  readonly addresses: readonly ProbedAddress[];
+  /** Records that the probes of an address have succeeded again or have failed. */
+  probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
+  health(): readonly AddressHealth[];
+}
+
+interface Member extends ProbedAddress {
+  readonly proxy: Proxy;
+  inFlight: number;
+  /** The number of failures since the last success. */
+  failures: number;
+  /** The number of times the address was ejected since its last success. */
+  ejections: number;
+  /** When the address is tried again, in epoch milliseconds. */
+  ejectedUntil: number;
+  readonly requests: { succeeded: number; failed: number };
+}
+
+type Outcome = 'succeeded' | 'failed' | 'neutral';
+
+/** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
+export function createAddressPool(
+  origins: readonly string[],
+  options: UpstreamOptions,
+  clock: Clock,
+  onChange: (change: AddressChange) => void = () => undefined,
+): AddressPool {
+  const members = origins.map((origin): Member => ({
+    host: new URL(origin).host,
+    connections: createConnections(origin, options),
+    proxy: createProxy(origin),
+    inFlight: 0,
+    failures: 0,
+    ejections: 0,
+    ejectedUntil: 0,
+    probe: undefined,
+    requests: { succeeded: 0, failed: 0 },
+  }));
+  const { failures: limit, seconds, maxSeconds } = options.ejection;
+  let turn = 0;
+
+  const isUsable = (member: Member, now: number) => member.probe !== 'failed' && now >= member.ejectedUntil;
+  /** After an ejection, one request at a time tries whether the address has recovered. */
+  const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
+
+  const leastBusy = (candidates: readonly Member[]): Member | undefined => {
+    turn = (turn + 1) % members.length;
+    const inTurn = [...candidates.slice(turn), ...candidates.slice(0, turn)];
+    let best: Member | undefined;
+    for (const member of inTurn) if (best === undefined || member.inFlight < best.inFlight) best = member;
+    return best;
+  };
+  /** Returns the address for a request. If none is usable, the circuit decides whether requests are sent at all. */
+  const choose = (avoided?: string): Member => {
+    const now = clock();
+    const usable = members.filter((member) => isUsable(member, now));
+    const others = usable.filter(({ host }) => host !== avoided);
+    const free = others.filter(isFree);
+    const chosen = leastBusy(free) ?? leastBusy(others) ?? leastBusy(usable) ?? leastBusy(members);
+    if (chosen === undefined) throw new Error('the pool has no address');
+    return chosen;
+  };
+
+  const readmit = (member: Member) => {
+    member.failures = 0;
+    if (member.ejections === 0) return;
+    member.ejections = 0;
+    member.ejectedUntil = 0;
+    onChange({ address: member.host, ejectedSeconds: 0 });
+  };
+  const eject = (member: Member, now: number) => {
+    // The last usable address is never ejected, because its requests show when the upstream recovers.
+    if (!members.some((other) => other !== member && isUsable(other, now))) return;
+    const ejectedSeconds = Math.min(maxSeconds, seconds * 2 ** member.ejections);
+    member.ejections += 1;
+    member.ejectedUntil = now + ejectedSeconds * 1000;
+    onChange({ address: member.host, ejectedSeconds });
+  };
+  /** Counts a request and returns a function to call when it ends. Only the first call has an effect. */
+  const begin = (member: Member) => {
+    member.inFlight += 1;
+    let ended = false;
+    return (outcome: Outcome) => {
+      if (ended) return;
+      ended = true;
+      member.inFlight -= 1;
+      if (outcome === 'neutral') return;
+      member.requests[outcome] += 1;
+      if (outcome === 'succeeded') return readmit(member);
+      const now = clock();
+      member.failures += 1;
+      // Requests that were already in progress when the address was ejected do not eject it again.
+      if (now >= member.ejectedUntil && (member.failures >= limit || member.ejections > 0)) eject(member, now);
+    };
+  };
+
+  const dispatch = (to: (member: Member) => Pick<Dispatcher, 'dispatch'>) => ({
+    dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
+      // A request that is repeated goes to another address.
+      const member = choose(request.sentTo);
+      request.sentTo = member.host;
+      return to(member).dispatch(request, observed(request, handler, begin(member)));
+    },
+  });
+  const persistent = dispatch(({ connections }) => connections.persistent);
+  const fresh = dispatch(({ connections }) => connections.fresh());
+
+  return {
+    connections: {
+      persistent,
+      fresh: () => fresh,
+      open: () => members.reduce((sum, { connections }) => sum + connections.open(), 0),
+      close: async () => void (await Promise.all(members.map(({ connections }) => connections.close()))),
+      destroy: async () => void (await Promise.all(members.map(({ connections }) => connections.destroy()))),
+    },
+    proxy(request, events) {
+      const member = choose();
+      const end = begin(member);
+      let outcome: Outcome = 'neutral';
+      const abort = member.proxy(request, {
+        ...events,
+        onResponse(incoming) {
+          outcome = outcomeOfStatus(incoming.statusCode ?? 0);
+          incoming.once('close', () => end(outcome));
+          events.onResponse(incoming);
+        },
+        onError(error) {
+          // The error of a client's body is not the upstream's.
+          end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
+          events.onError(error);
+        },
+      });
+      return () => {
+        end(outcome);
+        abort();
+      };
+    },
+    addresses: members,
+    probed(address, result) {
+      const member = members.find((one) => one === address);
+      if (member === undefined) return;
+      member.probe = result;
+      if (result === 'passed') readmit(member);
+    },
+    health: () =>
+      members.map(({ host, inFlight, probe, requests, ejectedUntil }) => {
+        const retrySeconds = Math.max(0, Math.ceil((ejectedUntil - clock()) / 1000));
+        const state = retrySeconds > 0 ? 'ejected' : 'healthy';
+        return { address: host, state, inFlight, retrySeconds, probe, requests: { ...requests } };
+      }),
+  };
+}
+
+const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
+
+/** The failures that say nothing about the address. */
+const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'too_large']);
+
+/** Returns a handler that passes every event on and reports the outcome of the request once it has ended. */
+function observed(
+  request: WireRequest,
+  handler: Dispatcher.DispatchHandler,
+  end: (outcome: Outcome) => void,
+): Dispatcher.DispatchHandler {
+  let outcome: Outcome = 'succeeded';
+  return {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onResponseStart(controller, status, headers, reason) {
+      outcome = outcomeOfStatus(status);
+      handler.onResponseStart?.(controller, status, headers, reason);
+    },
+    onResponseData: (controller, part) => handler.onResponseData?.(controller, part),
+    onResponseEnd(controller, trailers) {
+      end(outcome);
+      handler.onResponseEnd?.(controller, trailers);
+    },
+    onResponseError(controller, error) {
+      const failure = sendingFailure(error, request, 'waiting');
+      end(failure instanceof UpstreamFailure && !NEUTRAL.has(failure.kind) ? 'failed' : 'neutral');
+      handler.onResponseError?.(controller, error);
+    },
+  };
+}

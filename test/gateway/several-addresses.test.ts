@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+
+const PAGE = '/services/v2/question.json';
+
+const hostOf = ({ url }: FakeUpstream) => new URL(url).host;
+
+/** Starts a gateway in front of two addresses of a real upstream. */
+async function startPair(config: Readonly<Record<string, unknown>> = {}, upstreamConfig = {}) {
+  const first = await startFakeUpstream(exampleAnswer, '/qa');
+  const second = await startFakeUpstream(exampleAnswer, '/qa');
+  const allow = [{ method: '*', path: '/services/v2/**' }];
+  const gateway = await startTestGateway({
+    upstream: first,
+    real: true,
+    config: {
+      mode: 'staging',
+      authentication: { verifier: 'file' },
+      cache: { enabled: false },
+      undocumented: { allow },
+      ...config,
+      upstream: { alternates: [second.url], ...upstreamConfig },
+    },
+    keepAccounts: true,
+  });
+  return { first, second, gateway };
+}
+
+describe('a gateway with several upstream addresses', () => {
+  it('serves every page while one of them is down, and shows it', async () => {
+    const { first, second, gateway } = await startPair();
+    await first.close();
+    for (let page = 1; page <= 12; page += 1)
+      expect((await gateway.call(`${PAGE}?sort=s${page}`, { user: 'bob' })).status).toBe(200);
+    expect(second.requests).toHaveLength(12);
+    const health = await gateway.admin('/upstreamz');
+    expect(health).toMatchObject({
+      status: 200,
+      json: {
+        status: 'degraded',
+        reasons: [`${hostOf(first)} is ejected`],
+        addresses: [
+          { address: hostOf(first), state: 'ejected' },
+          { address: hostOf(second), state: 'healthy', requests: { succeeded: 12, failed: 0 } },
+        ],
+      },
+    });
+    expect(health.text).not.toContain('http://');
+    const metric = (name: string, labels: string) => gateway.metric(`portico_upstream_${name}{${labels}}`);
+    expect(await metric('address_healthy', `address="${hostOf(first)}"`)).toBe(0);
+    expect(await metric('address_healthy', `address="${hostOf(second)}"`)).toBe(1);
+    expect(await metric('address_requests_total', `address="${hostOf(first)}",outcome="failed"`)).toBe(3);
+    expect(await metric('retries_total', 'outcome="succeeded"')).toBe(3);
+    expect(gateway.log.some((line) => line.includes(hostOf(first)) && line.includes('"ejectedSeconds":10'))).toBe(true);
+    const view = await gateway.admin('/console/api/upstream');
+    expect(view).toMatchObject({ status: 200, json: { health: { status: 'degraded' } } });
+  });
+
+  it('rewrites the addresses of all of them in bodies and in Location', async () => {
+    const { first, second, gateway } = await startPair({ rewriteUrls: true });
+    const urls = [first, second].map(({ url }) => `${url}/a`);
+    for (const upstream of [first, second])
+      upstream.handler = () => ({ json: { urls }, headers: { Location: `${second.url}/b` } });
+    const { json, headers } = await gateway.call('/services/v2/extra.json', { user: 'bob' });
+    expect(json).toEqual({ urls: [`${gateway.url}/a`, `${gateway.url}/a`] });
+    expect(headers['location']).toMatch(/^(?:http:\/\/127\.0\.0\.1:\d+)?\/b$/);
+    expect(headers['location']).not.toContain(hostOf(second));
+  });
+
+  it('probes them, and does not count a probe as a request of a client', async () => {
+    const { first, second, gateway } = await startPair({}, { probe: { path: '/health' } });
+    await until(() => first.requests.length > 0 && second.requests.length > 0);
+    expect([first, second].map(({ requests }) => requests[0]?.target)).toEqual(['/qa/health', '/qa/health']);
+    expect(first.requests[0]?.headers.authorization).toBeUndefined();
+    await expect.poll(async () => (await gateway.admin('/upstreamz')).text).toContain('"probe":"passed"');
+    expect((await gateway.admin('/upstreamz')).json).toMatchObject({
+      addresses: [{ requests: { succeeded: 0, failed: 0 } }, { requests: { succeeded: 0, failed: 0 } }],
+    });
+    await gateway.close();
+  });
+
+  it('sends no probe in observe mode', async () => {
+    const { first, second, gateway } = await startPair(
+      { mode: 'observe', cache: {}, authentication: {} },
+      { probe: { path: '/health' } },
+    );
+    for (let turn = 0; turn < 4; turn += 1) expect((await gateway.call(PAGE, { user: 'bob' })).status).toBe(200);
+    expect([...first.requests, ...second.requests].map(({ path }) => path)).toEqual(
+      Array.from({ length: 4 }, () => `/qa${PAGE}`),
+    );
+  });
+});
