@@ -48,6 +48,11 @@ interface Member extends ProbedAddress {
 
 type Outcome = 'succeeded' | 'failed' | 'neutral';
 
+const isUsable = (member: Member, now: number) => member.probe !== 'failed' && now >= member.ejectedUntil;
+
+/** After an ejection, one request at a time tries whether the address has recovered. */
+const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
+
 /** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
 export function createAddressPool(
   origins: readonly string[],
@@ -69,12 +74,7 @@ export function createAddressPool(
   const { failures: limit, seconds, maxSeconds } = options.ejection;
   let turn = 0;
 
-  const isUsable = (member: Member, now: number) => member.probe !== 'failed' && now >= member.ejectedUntil;
-  /** After an ejection, one request at a time tries whether the address has recovered. */
-  const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
-
   const leastBusy = (candidates: readonly Member[]): Member | undefined => {
-    turn = (turn + 1) % members.length;
     const inTurn = [...candidates.slice(turn), ...candidates.slice(0, turn)];
     let best: Member | undefined;
     for (const member of inTurn) if (best === undefined || member.inFlight < best.inFlight) best = member;
@@ -88,6 +88,7 @@ export function createAddressPool(
     const free = others.filter(isFree);
     const chosen = leastBusy(free) ?? leastBusy(others) ?? leastBusy(usable) ?? leastBusy(members);
     if (chosen === undefined) throw new Error('the pool has no address');
+    turn = (turn + 1) % members.length;
     return chosen;
   };
 

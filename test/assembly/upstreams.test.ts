@@ -7,14 +7,16 @@ function fakeUpstream(stats: Partial<UpstreamStats> = {}) {
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   const numbers = { inFlight: 0, queued: 0, streams: 0, openConnections: 0, limitsExceeded: 0, retries, ...stats };
   const closed: (number | undefined)[] = [];
+  const probing: boolean[] = [];
   const upstream = {
+    runProbes: (isOn: boolean) => void probing.push(isOn),
     stats: () => numbers,
     close: (graceMs?: number) => {
       closed.push(graceMs);
       return Promise.resolve();
     },
   } as unknown as Upstream;
-  return { upstream, numbers, closed };
+  return { upstream, numbers, closed, probing };
 }
 
 describe('the upstreams of a gateway that was reloaded', () => {
@@ -68,5 +70,15 @@ describe('the upstreams of a gateway that was reloaded', () => {
     expect([old.closed, next.closed]).toEqual([[0], [0]]);
     vi.advanceTimersByTime(5000);
     expect(old.closed).toHaveLength(1);
+  });
+
+  it('are probed only while they are the current one, once probes have started', () => {
+    const [old, next, last] = [fakeUpstream(), fakeUpstream(), fakeUpstream()];
+    const upstreams = createUpstreams(old.upstream);
+    upstreams.use(next.upstream);
+    expect([old.probing, next.probing]).toEqual([[false], [false]]);
+    upstreams.startProbes();
+    upstreams.use(last.upstream);
+    expect([next.probing, last.probing]).toEqual([[false, true, false], [true]]);
   });
 });
