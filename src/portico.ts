@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import { loadSettings } from './config/load-settings.ts';
+import { readSettings } from './config/load-settings.ts';
 import type { PorticoConfig } from './config/portico-config.ts';
 import { packageRoot } from './files/package-root.ts';
 import { mountGateway } from './gateway.ts';
@@ -21,6 +21,12 @@ export interface Portico {
   readonly admin: Express;
   /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
+  /**
+   * Uses another configuration for new requests, or reads the files of the current one again if none is given. Returns
+   * the names of the keys and files that have changed. If there are configuration errors, throws a `StartFault` that
+   * lists all of them, and the previous configuration stays in use.
+   */
+  reload(config?: PorticoConfig): Promise<readonly string[]>;
   /** Finishes the background work, and closes the ledger and all connections to the upstream. */
   close(): Promise<void>;
 }
@@ -42,25 +48,36 @@ interface PorticoOptions {
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;
-  // Portico's own roles file is used if the application does not have one.
-  const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...config.roles };
-  const settings = loadSettings({ env, cwd, given: { ...config, roles } });
-  if (settings.embedded)
-    throw new StartFault([
-      {
-        source: settings.file,
-        pointer: '/upstream/url',
-        message: 'is missing: set it to the address of the legacy server',
-      },
-    ]);
-  const { handle, admin, planLines, close } = await mountGateway(settings, {
+  let latest = config;
+  const read = () => {
+    // Portico's own roles file is used if the application does not have one.
+    const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
+    const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
+    const message = 'is missing: set it to the address of the legacy server';
+    // Another error can hide the URL.
+    const isMissing = faults.length === 0 && settings.embedded;
+    return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
+  };
+  const { settings, faults } = read();
+  if (faults.length > 0) throw new StartFault(faults);
+  const gateway = await mountGateway(settings, {
     env,
+    readSettings: read,
     ...(logStream !== undefined && { logStream }),
   });
+  const { handle, admin, planLines, close } = gateway;
+  const reload = async (next = latest): Promise<readonly string[]> => {
+    const before = latest;
+    latest = next;
+    const result = await gateway.reload('program');
+    if (result.outcome === 'applied') return result.changed;
+    latest = before;
+    throw new StartFault(result.faults);
+  };
   const middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {
     if (req.readableDidRead)
       next(new Error('The request body has already been read: mount Portico before any body parser.'));
     else handle(req, res);
   };
-  return Object.assign(middleware, { admin, plans: planLines, close });
+  return Object.assign(middleware, { admin, plans: planLines, reload, close });
 }

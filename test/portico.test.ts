@@ -68,6 +68,27 @@ describe('createPortico', () => {
     expect(upstream.requests.map(({ target }) => target)).toContain(QUESTIONS);
   });
 
+  it('uses another configuration after a reload, unless it has errors', async () => {
+    const upstream = await startFakeUpstream(knowing(exampleAnswer));
+    const { url, portico } = await mounted({ mode: 'strict' }, upstream, besideHello);
+    const config = (more: PorticoConfig): PorticoConfig => ({
+      mode: 'strict',
+      ledger: { file: ':memory:' },
+      ladder: { file: ':memory:' },
+      overrides: { file: ':memory:' },
+      upstream: { startupProbe: false },
+      ...more,
+    });
+    const status = async () => (await callAt(url, `${QUESTIONS}?pageSize=50`, { user: 'alice' })).status;
+    expect(await status()).toBe(200);
+    await expect(portico.reload(config({ pageBounds: { maxPageSize: 0 } }))).rejects.toThrow('/pageBounds/maxPageSize');
+    expect(await status()).toBe(200);
+    expect(await portico.reload(config({ pageBounds: { maxPageSize: 10 } }))).toEqual(['pageBounds.maxPageSize']);
+    expect(await status()).toBe(400);
+    expect(await portico.reload()).toEqual([]);
+    expect(await status()).toBe(400);
+  });
+
   it('applies the checks that it has with its own listeners', async () => {
     const upstream = await startFakeUpstream(knowing(exampleAnswer));
     const { url } = await mounted({ mode: 'strict' }, upstream, besideHello);
