@@ -61,6 +61,22 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     find: ({ settings }) => foundIf(settings.rewriteUrls && settings.publicOrigin === undefined, 'no publicOrigin'),
   },
   {
+    id: 'cors-for-everyone',
+    severity: 'medium',
+    key: '/cors/origins',
+    risk: 'Every website can read the API through a visitor’s browser, from inside the visitor’s network.',
+    fix: 'List the origins of the pages that use the API.',
+    find: ({ settings }) => (settings.cors?.origins ?? []).filter((origin) => origin === '*'),
+  },
+  {
+    id: 'cors-in-the-clear',
+    severity: 'medium',
+    key: '/cors/origins',
+    risk: 'These pages are loaded without encryption, so anyone on the network can add scripts that use the API.',
+    fix: 'List only https origins.',
+    find: ({ settings }) => (settings.cors?.origins ?? []).filter(isClearAndPublic),
+  },
+  {
     id: 'contract-status-exposed',
     severity: 'info',
     key: '/contractStatusHeader',

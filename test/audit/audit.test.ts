@@ -167,6 +167,14 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ rewriteUrls: true }) },
     { config: strict({ rewriteUrls: true, publicOrigin: 'https://qa.example.org' }) },
   ],
+  'cors-for-everyone': [
+    { config: strict({ cors: { origins: ['*'] } }) },
+    { config: strict({ cors: { origins: ['https://app.example.org'] } }) },
+  ],
+  'cors-in-the-clear': [
+    { config: strict({ cors: { origins: ['http://app.example.org'] } }) },
+    { config: strict({ cors: { origins: ['https://app.example.org', 'http://localhost:3000'] } }) },
+  ],
   'contract-status-exposed': [
     { config: listen({ host: '0.0.0.0' }) },
     { config: { ...listen({ host: '0.0.0.0' }), contractStatusHeader: false } },
