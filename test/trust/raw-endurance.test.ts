@@ -52,7 +52,7 @@ async function expectNoSockets(): Promise<void> {
 }
 
 describe('the table of raw messages, sent again and again,', () => {
-  const ROUNDS = process.env['PORTICO_FUZZ'] === 'long' ? 50 : 2;
+  const ROUNDS = process.env['PORTICO_FUZZ'] === 'long' ? 20 : 2;
   const targets = (id: number) => ({
     id: String(id),
     target: `/services/v2/comment/${id}.json`,

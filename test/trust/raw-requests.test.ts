@@ -1,7 +1,10 @@
+import { connect as connectTls } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeRequest, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { tlsFiles } from '../builders/tls.ts';
 import { GOOD_REQUEST, RAW_CASES, type RawCase } from './raw-cases.ts';
 import {
   expectedOutcome,
@@ -34,7 +37,8 @@ beforeAll(async () => {
   fake = await startFakeUpstream(respond);
   const config = { undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } };
   strict = await startTestGateway({ upstream: fake });
-  const storing = await startTestGateway({ upstream: fake });
+  // The page stays fresh, however long the other cases take.
+  const storing = await startTestGateway({ upstream: fake, clock: createTestClock() });
   const allowing = await startTestGateway({ upstream: fake, config });
   const observing = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
   const portOf = ({ url }: TestGateway) => Number(new URL(url).port);
@@ -51,6 +55,11 @@ beforeAll(async () => {
   sides.set(AFTER_GOOD_ONES, { port: portOf(strict), upstream: fake, targets });
   const admin = () => ({ id: '0', target: '/livez', write: '/livez', ...page });
   sides.set('the admin side', { port: Number(new URL(strict.adminUrl).port), upstream: fake, targets: admin });
+  const files = tlsFiles();
+  const secure = await startTestGateway({ upstream: fake, config: { listen: { tls: files.options } } });
+  const dial = (port: number) =>
+    connectTls({ port, host: '127.0.0.1', ca: files.authority.cert, servername: 'localhost' });
+  sides.set(OVER_TLS, { port: portOf(secure), dial, upstream: fake, targets });
   sides.set('a stored page', { port: portOf(storing), upstream: fake, targets });
   sides.set('a documented path in observe mode', {
     port: portOf(observing),
@@ -81,10 +90,20 @@ beforeAll(async () => {
 });
 
 const AFTER_GOOD_ONES = 'a documented path, after two good requests';
+const OVER_TLS = 'a documented path over TLS';
+/** The groups that are also sent over TLS, where handshakes take most of the time. */
+const FRAMING_GROUPS = new Set([
+  'a length that is',
+  'a transfer coding that is',
+  'a chunk',
+  'a pipeline of',
+  'an expectation',
+]);
 const SIDES = [
   'a documented path',
   AFTER_GOOD_ONES,
   'a documented path in observe mode',
+  OVER_TLS,
   'an undocumented path',
   'an undocumented path in observe mode',
   'a stored page',
@@ -96,6 +115,7 @@ function casesOf(side: string): RawCase[] {
   if (side === AFTER_GOOD_ONES)
     // One invalid byte must not cost other callers on the same connection their responses, especially those to writes.
     return RAW_CASES.filter((one) => isRefusedHead(one)).map(afterTwoGoodRequests);
+  if (side === OVER_TLS) return RAW_CASES.filter(({ group }) => FRAMING_GROUPS.has(group));
   return RAW_CASES.filter(({ group }) => group.startsWith('the stored page') === (side === 'a stored page'));
 }
 

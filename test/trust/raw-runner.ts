@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { basic } from '../builders/call.ts';
 import type { FakeRequest } from '../builders/fake-upstream.ts';
 import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
@@ -6,6 +6,8 @@ import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
 /** The gateway, the upstream and the kind of path with which the cases are run. */
 export interface RawSide {
   readonly port: number;
+  /** Connects to the gateway. By default, the connection is an ordinary one. */
+  readonly dial?: (port: number) => Socket;
   readonly upstream: { readonly requests: readonly FakeRequest[] };
   /** The outcome of a case that differs on this side. */
   readonly differs?: (one: RawCase) => Partial<RawOutcome> | undefined;
@@ -44,7 +46,7 @@ export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult
   const follower = String(lastNumber + 1);
   const targets = side.targets(lastNumber);
   const next = closed ? hidden(follower) : following(follower);
-  const { text, broken } = await sendBytes(side.port, one.bytes(targets) + next);
+  const { text, broken } = await sendBytes(side.port, one.bytes(targets) + next, side.dial);
   const statuses = statusesIn(text);
   const isFrom = (id: string) => (request: FakeRequest) =>
     request.headers['x-case'] === id || request.target.includes(`/${id}`);
@@ -72,11 +74,16 @@ export const statusesIn = (text: string): number[] =>
 const GIVE_UP_MS = 10_000;
 
 /** Sends bytes on a new connection and reads until the server closes it. */
-export function sendBytes(port: number, bytes: string): Promise<{ readonly text: string; readonly broken: boolean }> {
+export function sendBytes(
+  port: number,
+  bytes: string,
+  dial: (port: number) => Socket = (to) => connect(to, '127.0.0.1'),
+): Promise<{ readonly text: string; readonly broken: boolean }> {
   return new Promise((resolve) => {
     let text = '';
     let broken = false;
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    const socket = dial(port);
+    socket.write(bytes, 'latin1');
     const giveUp = () => {
       broken = true;
       socket.destroy();
