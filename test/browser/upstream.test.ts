@@ -21,6 +21,8 @@ needsProgram('chromium', 'the page of the upstream', (path) => {
       .waitFor();
     await page.getByRole('row', { name: /opened the upstream refused the connection/ }).waitFor();
     await page.getByRole('img', { name: /the circuit opened 1 time\. It is open\.$/ }).waitFor();
+    await page.getByRole('row', { name: /127\.0\.0\.1:1 healthy/ }).waitFor();
+    await page.getByText('The upstream is failing: requests keep failing, so they are paused').waitFor();
     expect(troubles).toEqual([]);
     await close();
   });

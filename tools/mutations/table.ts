@@ -312,6 +312,34 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // upstream
   {
+    file: 'src/upstream/upstream-gate.ts',
+    find: 'failures > COUNTED_PER_PAGE',
+    replace: 'false',
+    test: 'test/gateway/upstream-failures.test.ts',
+    why: 'one page that always fails opens the circuit for all others',
+  },
+  {
+    file: 'src/upstream/upstream-gate.ts',
+    find: 'const displaced = waiting.displace(client);',
+    replace: 'const displaced = undefined as Waiting | undefined;',
+    test: 'test/upstream/create-upstream.test.ts',
+    why: 'one caller fills the whole queue',
+  },
+  {
+    file: 'src/upstream/address-pool.ts',
+    find: 'if (!members.some((other) => other !== member && isUsable(other, now))) return;',
+    replace: '',
+    test: 'test/upstream/address-pool.test.ts',
+    why: 'all addresses are ejected at the same time',
+  },
+  {
+    file: 'src/upstream/create-upstream.ts',
+    find: 'budget?.take(safeRequests) === false',
+    replace: 'budget?.take(safeRequests) === undefined && false',
+    test: 'test/upstream/create-upstream.test.ts',
+    why: 'retries multiply the load on an upstream that breaks every connection',
+  },
+  {
     file: 'src/upstream/translate-failure.ts',
     find: 'isDate && !Number.isNaN(Date.parse(text))',
     replace: 'isDate',

@@ -53,6 +53,20 @@ export function UpstreamPage({ shownError }) {
       </div>
     </dl>
     <p class="muted">${estimated(data.bounds)}</p>
+    <h2>Addresses</h2>
+    <${Table}
+      caption="Addresses of the upstream"
+      kind="cards"
+      rows=${data.health.addresses}
+      keyOf=${(row) => row.address}
+      columns=${[
+        { title: 'Address', head: true, cell: (row) => html`<code>${row.address}</code>` },
+        { title: 'State', cell: (row) => addressState(row) },
+        { title: 'In flight', number: true, cell: (row) => count(row.inFlight) },
+        { title: 'Succeeded', number: true, cell: (row) => counted(row.requests?.succeeded) },
+        { title: 'Failed', number: true, cell: (row) => counted(row.requests?.failed) },
+      ]}
+    />
     <h2>Circuit</h2>
     <${Timeline} data=${data} />
     ${
@@ -112,6 +126,15 @@ export function UpstreamPage({ shownError }) {
     </div>
   `;
 }
+
+function addressState({ state, retrySeconds, probe }) {
+  if (state === 'ejected') return html`<span class="bad">ejected, retry in ${age(retrySeconds)}</span>`;
+  if (probe === 'failed') return html`<span class="bad">the probe fails</span>`;
+  return html`<span class="good">${probe === 'passed' ? 'healthy, the probe succeeds' : 'healthy'}</span>`;
+}
+
+/** Requests are counted only if there are several addresses. */
+const counted = (number) => (number === undefined ? NONE : count(number));
 
 /** Descriptions of the causes of failures, by error type (RFC 9209). */
 const CAUSES = {
