@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The parts of a CycloneDX document that change at every run, or that this program reads. */
+interface Sbom {
+  readonly serialNumber?: string;
+  readonly metadata: {
+    readonly timestamp?: string;
+    readonly tools?: unknown;
+    readonly component: Readonly<Record<string, unknown>>;
+  };
+  readonly components: readonly { readonly 'bom-ref': string }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
+}
+
+/**
+ * Returns the software bill of materials of the production dependencies, in CycloneDX format. It has no time and no
+ * random number and is sorted, so the same lock file always results in the same text.
+ */
+export function createSbom(folder: string): string {
+  const isShipped = productionPackages(folder);
+  // With `--omit=dev`, npm would also omit production dependencies that a development dependency needs too.
+  const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--sbom-type=application'];
+  const output = execFileSync('npm', command, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(output) as Sbom;
+  const { timestamp: _time, tools: _npm, component, ...stable } = metadata;
+  const by = (one: string, other: string) => (one < other ? -1 : 1);
+  const document = {
+    ...rest,
+    // npm uses the name of the folder.
+    metadata: { ...stable, component: { ...component, name: 'portico' } },
+    components: components
+      .filter((one) => isShipped.has(one['bom-ref']))
+      .toSorted((one, other) => by(one['bom-ref'], other['bom-ref'])),
+    dependencies: dependencies
+      .filter(({ ref }) => isShipped.has(ref) || ref === component['bom-ref'])
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => isShipped.has(one)).toSorted() }))
+      .toSorted((one, other) => by(one.ref, other.ref)),
+  };
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+/** Returns the packages of the lock file that a production installation has, as `name@version`. */
+function productionPackages(folder: string): ReadonlySet<string> {
+  const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { version: string; dev?: boolean; devOptional?: boolean }>>;
+  };
+  const shipped = Object.entries(lock.packages).filter(
+    ([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true,
+  );
+  return new Set(shipped.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`));
+}
+
+if (import.meta.main) {
+  const [file] = process.argv.slice(2);
+  const text = createSbom(join(import.meta.dirname, '..'));
+  if (file === undefined) process.stdout.write(text);
+  else writeFileSync(file, text);
+}
