@@ -25,7 +25,6 @@ export function createSbom(folder: string): string {
   const output = execFileSync('npm', command, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(output) as Sbom;
   const { timestamp: _time, tools: _npm, component, ...stable } = metadata;
-  const by = (one: string, other: string) => (one < other ? -1 : 1);
   const document = {
     ...rest,
     // npm uses the name of the folder.
@@ -40,6 +39,8 @@ export function createSbom(folder: string): string {
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
+
+const by = (one: string, other: string) => (one < other ? -1 : 1);
 
 /** Returns the packages of the lock file that a production installation has, as `name@version`. */
 function productionPackages(folder: string): ReadonlySet<string> {

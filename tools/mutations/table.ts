@@ -805,6 +805,49 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/audit/audit.test.ts',
     why: 'an audit shows the admin token',
   },
+  // doors
+  {
+    file: 'src/http/connection.ts',
+    find: "if ('encrypted' in socket) return;",
+    replace: '',
+    test: 'test/http/tls-listener.test.ts',
+    why: 'over TLS, later bytes of a body overtake earlier ones and become requests',
+  },
+  {
+    file: 'src/http/tls-listener.ts',
+    find: "options.clientCertificates !== 'optional' || socket.authorized",
+    replace: "options.clientCertificates !== 'optional' || true",
+    test: 'test/http/tls-listener.test.ts',
+    why: 'optional client certificates of any authority are accepted',
+  },
+  {
+    file: 'src/http/tls-certificate.ts',
+    find: 'if (next.notAfter <= clock() && current.notAfter > clock()) {',
+    replace: 'if (next.notAfter < 0) {',
+    test: 'test/http/tls-certificate.test.ts',
+    why: 'an expired certificate replaces one that is still valid',
+  },
+  {
+    file: 'src/http/cors.ts',
+    find: 'origin === undefined || !(anyOrigin || origins.has(origin))',
+    replace: 'origin === undefined',
+    test: 'test/gateway/cors.test.ts',
+    why: 'every site may read the responses that a user may read',
+  },
+  {
+    file: 'src/files/secret-file.ts',
+    find: 'return (mode & READABLE_BY_OTHERS) !== 0;',
+    replace: 'return mode < 0;',
+    test: 'test/config/secrets.test.ts',
+    why: 'Portico starts although every user of the machine can read its secrets',
+  },
+  {
+    file: 'src/config/secrets.ts',
+    find: ".filter(({ passwordHash = '' }) => published.has(passwordHash))",
+    replace: '.filter(() => published.size === 0)',
+    test: 'test/config/secrets.test.ts',
+    why: 'an account with the published password of a demo account has access to a real upstream',
+  },
   // load
   {
     file: 'src/pipeline/stored-reply.ts',
