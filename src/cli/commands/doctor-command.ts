@@ -56,8 +56,8 @@ export const doctorCommand: Command = {
     const interrupted = untilInterrupted();
     const onStep = (name: string) => (io.live === undefined ? io.err(`… ${name}`) : io.live(`… ${name}`));
     try {
-      const examination = await run(address, { ...bounds, authorization, onStep, signal: interrupted.signal }, url);
-      io.live?.('');
+      const options = { ...bounds, authorization, onStep, signal: interrupted.signal };
+      const examination = await run(address, options, url).finally(() => io.live?.(''));
       if (json) io.out(doctorJson(examination));
       else doctorLines(examination).forEach(io.out);
       write(line.last('output'), recommendedConfiguration(examination), io);

@@ -89,6 +89,15 @@ describe('portico doctor', () => {
     expect(err).toContain(`portico: ${server.url} cannot be examined: the server does not accept connections`);
   });
 
+  it('clears its progress on a terminal before it shows an error', async () => {
+    const server = await startFakeUpstream(healthy);
+    await server.close();
+    const { io } = processIoOf('/', {});
+    const live: string[] = [];
+    await runProgram(COMMANDS, ['doctor', server.url, ...QUICK], { ...io, live: (text) => void live.push(text) });
+    expect(live).toEqual(['… address', '']);
+  });
+
   it.each([
     [['doctor', 'qa.example.org', '--yes'], 'the URL is not an absolute URL'],
     [['doctor', 'http://me:secret@qa.example.org', '--yes'], 'the URL must not contain credentials'],
