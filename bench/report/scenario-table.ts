@@ -88,7 +88,7 @@ function notes(rows: readonly ScenarioRow[]): string[] {
   const slow = rows.flatMap(({ label, slow: rule }) =>
     rule === undefined
       ? []
-      : [`${label} is warmed with at least ${formatNumber(rule.requests, 0)} requests: ${rule.reason}.`],
+      : [`${label} has a shorter warm-up of at least ${formatNumber(rule.requests, 0)} requests: ${rule.reason}.`],
   );
   return [
     ...slow,

@@ -30,7 +30,7 @@ test('a second table shows the threads, the warm-up and the yardstick', () => {
 test('the reason for a smaller warm-up is stated', () => {
   const slow = { requests: 8000, reason: 'it is slow' };
   const text = toMarkdown(resultsOf({ 'miss-distinct': [row('prism', 900, 800, { slow })] }), undefined);
-  assert.match(text, /^prism is warmed with at least 8,000 requests: it is slow\.$/m);
+  assert.match(text, /^prism has a shorter warm-up of at least 8,000 requests: it is slow\.$/m);
 });
 
 test('configurations are shown without port numbers', () => {

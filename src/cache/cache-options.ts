@@ -13,7 +13,7 @@ export interface Freshness {
   readonly staleIfErrorSeconds: number;
 }
 
-/** The value of the configuration key `cache:`, including all defaults. */
+/** The value of the `cache` configuration key, including all defaults. */
 export interface CacheOptions extends Freshness {
   /** Overrides the default that the mode sets. If undefined, that default applies. */
   readonly enabled: boolean | undefined;
@@ -44,7 +44,7 @@ export interface FailingPageOptions {
   readonly seconds: number;
 }
 
-/** The defaults of the configuration key `cache:`. */
+/** The defaults for the `cache` configuration key. */
 export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   enabled: undefined,
   freshSeconds: 30,
@@ -94,7 +94,7 @@ const storeProperty = {
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 10_000 };
 
-/** The JSON Schema of the configuration key `cache:`. */
+/** The JSON Schema for the `cache` configuration key. */
 export const cacheOptionsSchema = {
   type: 'object',
   additionalProperties: false,

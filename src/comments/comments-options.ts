@@ -1,4 +1,4 @@
-/** The value of the configuration key `comments:`, including all defaults. */
+/** The value of the `comments` configuration key, including all defaults. */
 export interface CommentsOptions {
   /**
    * The private values of `visibility`. Each is mapped to the kind of recipients that a comment with this value has.
@@ -23,7 +23,7 @@ export function toCommentsOptions(config: Partial<CommentsOptions> = {}): Commen
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
 }
 
-/** The JSON Schema of the configuration key `comments:`. */
+/** The JSON Schema for the `comments` configuration key. */
 export const commentsOptionsSchema = {
   type: 'object',
   additionalProperties: false,

@@ -10,7 +10,7 @@ import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts
 /** A parsed configuration file. */
 interface ConfigFile {
   /**
-   * The name that messages show. It is a path relative to the working folder if the file is inside that folder, and
+   * The name shown in messages. It is a path relative to the working folder if the file is inside that folder, and
    * otherwise the full path.
    */
   readonly name: string;

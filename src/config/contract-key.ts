@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
 import { isPlainObject, type PlainObject } from './plain-object.ts';
 
-/** The JSON Schema of the configuration key `contract:`. The key `parameters.allow` has its own schema. */
+/** The JSON Schema for the `contract` configuration key. The key `parameters.allow` has its own schema. */
 export const contractKeySchema = {
   type: 'object',
   description: 'The contract and its overlays.',
@@ -26,7 +26,7 @@ export const contractKeySchema = {
 };
 
 /**
- * Converts the configuration key `contract:` to options with all defaults. By default, the contract includes the
+ * Converts the `contract` configuration key to options with all defaults. By default, the contract includes the
  * inferred operations only with the embedded upstream.
  */
 export function toContractOptions(

@@ -1,7 +1,7 @@
 import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
 
 /**
- * The configuration key `reference:`. It configures the embedded upstream, which is used if `upstream.url` is not set.
+ * The `reference` configuration key. It configures the embedded upstream, which is used if `upstream.url` is not set.
  */
 export interface ReferenceOptions {
   /** The path of the database file, or `:memory:`. */
@@ -43,7 +43,7 @@ export const errorsSchema = {
   description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
 };
 
-/** The JSON Schema of the configuration key `reference:`. */
+/** The JSON Schema for the `reference` configuration key. */
 export const referenceSchema = {
   type: 'object',
   description: 'The embedded upstream, used if upstream.url is not set.',
@@ -68,7 +68,7 @@ export const referenceSchema = {
   },
 };
 
-/** The JSON Schema of the configuration key `undocumented:`. */
+/** The JSON Schema for the `undocumented` configuration key. */
 export const undocumentedSchema = {
   type: 'object',
   additionalProperties: false,
@@ -94,7 +94,7 @@ export const undocumentedSchema = {
   },
 };
 
-/** The configuration key `cors:`. It lets the pages of other origins use the public side in a browser. */
+/** The `cors` configuration key. It lets the pages of other origins use the public side in a browser. */
 export interface CorsOptions {
   /** The origins, such as `https://app.example.org`, or only `*` for every origin. */
   readonly origins: readonly string[];
@@ -110,7 +110,7 @@ export interface CorsOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** The defaults of the configuration key `cors:`. */
+/** The defaults for the `cors` configuration key. */
 export const CORS_DEFAULTS: CorsOptions = {
   origins: [],
   headers: ['Authorization', 'Content-Type', 'If-None-Match', 'Portico-Force', 'X-Request-Id', 'Traceparent'],
@@ -121,7 +121,7 @@ export const CORS_DEFAULTS: CorsOptions = {
 
 const headerNames = { type: 'array', items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" } };
 
-/** The JSON Schema of the configuration key `cors:`. */
+/** The JSON Schema for the `cors` configuration key. */
 export const corsOptionsSchema = {
   type: 'object',
   description: 'Lets the pages of other origins use the public side in a browser; by default, they cannot.',
@@ -159,7 +159,7 @@ export const corsOptionsSchema = {
   },
 };
 
-/** The configuration key `listen.tls:`. It makes the public side accept only TLS connections. Paths are absolute. */
+/** The `listen.tls` configuration key. It makes the public side accept only TLS connections. Paths are absolute. */
 export interface TlsOptions {
   /** The certificate and its intermediate certificates, in PEM format. */
   readonly certFile: string;
@@ -175,14 +175,14 @@ export interface TlsOptions {
   readonly handshakeTimeoutSeconds: number;
 }
 
-/** The defaults of the configuration key `listen.tls:`. */
+/** The defaults for the `listen.tls` configuration key. */
 export const TLS_DEFAULTS = {
   clientCertificates: 'none',
   minVersion: '1.2',
   handshakeTimeoutSeconds: 10,
 } as const satisfies Partial<TlsOptions>;
 
-/** The configuration key `listen:`. It configures both listeners, their limits and the shutdown. */
+/** The `listen` configuration key. It configures both listeners, their limits and the shutdown. */
 export interface ListenOptions {
   readonly host: string;
   /** The port of the public side. 0 selects any free port. */
@@ -225,7 +225,7 @@ const path = { type: 'string', minLength: 1 };
 
 const port = { type: 'integer', minimum: 0, maximum: 65_535 };
 
-/** The defaults of the configuration key `listen:`. */
+/** The defaults for the `listen` configuration key. */
 export const LISTEN_DEFAULTS: ListenOptions = {
   host: '127.0.0.1',
   port: 8080,
@@ -246,7 +246,7 @@ export const LISTEN_DEFAULTS: ListenOptions = {
 
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 3600 };
 
-/** The JSON Schema of the configuration key `listen:`. */
+/** The JSON Schema for the `listen` configuration key. */
 export const listenOptionsSchema = {
   type: 'object',
   description: 'The listeners of Portico and the limits for requests.',

@@ -61,7 +61,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  // The token in a file has the origin and the place of the key that names the file.
+  // A token that is read from a file is attributed to the key that names the file.
   const keyOf = (pointer: string) =>
     pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
   const originOf = (key: string): Origin => {

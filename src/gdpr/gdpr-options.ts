@@ -1,4 +1,4 @@
-/** The value of the configuration key `gdpr:`, including all defaults. */
+/** The value of the `gdpr` configuration key, including all defaults. */
 export interface GdprOptions {
   /** How long a repeated upload by the same caller is treated as a duplicate, in seconds. 0 disables the rule. */
   readonly duplicateWindowSeconds: number;
@@ -6,7 +6,7 @@ export interface GdprOptions {
   readonly maxRows: number;
 }
 
-/** The defaults of the configuration key `gdpr:`. */
+/** The defaults for the `gdpr` configuration key. */
 export const DEFAULT_GDPR_OPTIONS: GdprOptions = { duplicateWindowSeconds: 600, maxRows: 10_000 };
 
 /** Adds the defaults to the configured options. */
@@ -14,7 +14,7 @@ export function toGdprOptions(config: Partial<GdprOptions> = {}): GdprOptions {
   return { ...DEFAULT_GDPR_OPTIONS, ...config };
 }
 
-/** The JSON Schema of the configuration key `gdpr:`. */
+/** The JSON Schema for the `gdpr` configuration key. */
 export const gdprOptionsSchema = {
   type: 'object',
   additionalProperties: false,

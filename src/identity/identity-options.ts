@@ -1,4 +1,4 @@
-/** The options under the configuration key `authentication:`, including all defaults. */
+/** The options under the `authentication` configuration key, including all defaults. */
 export interface IdentityOptions {
   /** `file` compares credentials with the hashes in the roles file. `upstream` sends a probe to the upstream. */
   readonly verifier: 'file' | 'upstream';

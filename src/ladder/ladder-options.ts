@@ -23,7 +23,7 @@ export interface DemotionOptions {
   readonly minAnswers: number;
 }
 
-/** The options under the configuration key `ladder:`, with all defaults filled in. */
+/** The options under the `ladder` configuration key, with all defaults filled in. */
 export interface LadderOptions {
   /** The file that preserves promotions and demotions across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
@@ -31,14 +31,14 @@ export interface LadderOptions {
   readonly demote: DemotionOptions;
 }
 
-/** The defaults of the configuration key `ladder:`. */
+/** The defaults for the `ladder` configuration key. */
 export const LADDER_DEFAULTS: LadderOptions = {
   file: '.portico/ladder.json',
   promote: { enabled: false, checks: ['requests', 'pageBounds'], minAnswers: 10_000, windowHours: 168 },
   demote: { enabled: true, share: 0.1, windowSeconds: 60, minAnswers: 20 },
 };
 
-/** The JSON Schema of the configuration key `ladder:`. */
+/** The JSON Schema for the `ladder` configuration key. */
 export const ladderOptionsSchema = {
   type: 'object',
   description: 'When checks are raised from report to enforce, and when responses is lowered again.',

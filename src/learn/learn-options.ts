@@ -1,4 +1,4 @@
-/** The options under the configuration key `learn:`, with all defaults filled in. */
+/** The options under the `learn` configuration key, with all defaults filled in. */
 export interface LearnOptions {
   /** True if live responses are sampled. `portico learn --against` does not need this option. */
   readonly traffic: boolean;
@@ -6,10 +6,10 @@ export interface LearnOptions {
   readonly file: string;
 }
 
-/** The defaults of the configuration key `learn:`. */
+/** The defaults for the `learn` configuration key. */
 export const LEARN_DEFAULTS: LearnOptions = { traffic: false, file: '.portico/observations.json' };
 
-/** The JSON Schema of the configuration key `learn:`. */
+/** The JSON Schema for the `learn` configuration key. */
 export const learnOptionsSchema = {
   type: 'object',
   description: 'Sampling of the shapes of responses that the contract leaves open.',

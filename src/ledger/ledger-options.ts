@@ -1,4 +1,4 @@
-/** The options under the configuration key `ledger:`, with all defaults filled in. */
+/** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
@@ -10,7 +10,7 @@ export interface LedgerOptions {
   readonly maxBytes: number;
 }
 
-/** The defaults of the configuration key `ledger:`. */
+/** The defaults for the `ledger` configuration key. */
 export const LEDGER_DEFAULTS: LedgerOptions = {
   file: '.portico/ledger.db',
   retentionDays: 30,
@@ -18,7 +18,7 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
   maxBytes: 64 * 1024 * 1024,
 };
 
-/** The JSON Schema of the configuration key `ledger:`. */
+/** The JSON Schema for the `ledger` configuration key. */
 export const ledgerOptionsSchema = {
   type: 'object',
   description: 'Where violations are stored, and for how long.',

@@ -1,4 +1,4 @@
-/** The options under the configuration key `overrides:`, with all defaults filled in. */
+/** The options under the `overrides` configuration key, with all defaults filled in. */
 export interface OverridesOptions {
   /** The file that preserves overrides across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
@@ -9,10 +9,10 @@ export interface OverridesOptions {
 /** The longest time for which any configuration allows an override, in hours. */
 export const MAX_OVERRIDE_HOURS = 168;
 
-/** The defaults of the configuration key `overrides:`. */
+/** The defaults for the `overrides` configuration key. */
 export const OVERRIDES_DEFAULTS: OverridesOptions = { file: '.portico/overrides.json', maxHours: MAX_OVERRIDE_HOURS };
 
-/** The JSON Schema of the configuration key `overrides:`. */
+/** The JSON Schema for the `overrides` configuration key. */
 export const overridesOptionsSchema = {
   type: 'object',
   description: 'Temporary changes that operators make to single operations while the gateway runs.',

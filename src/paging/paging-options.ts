@@ -1,4 +1,4 @@
-/** The options under the configuration key `pageBounds:`, including all defaults. */
+/** The options under the `pageBounds` configuration key, including all defaults. */
 export interface PagingOptions {
   /** The largest `pageSize` that a client may request. */
   readonly maxPageSize: number;
@@ -8,7 +8,7 @@ export interface PagingOptions {
   readonly maxEntries: number;
 }
 
-/** The options under the configuration key `pageBounds:` of one operation, without defaults. */
+/** The options under the `pageBounds` configuration key of one operation, without defaults. */
 export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
@@ -31,7 +31,7 @@ const maxPageSize = {
   description: 'The largest pageSize that may be requested.',
 };
 
-/** The JSON Schema of the configuration key `pageBounds:`. */
+/** The JSON Schema for the `pageBounds` configuration key. */
 export const pagingOptionsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -52,7 +52,7 @@ export const pagingOptionsSchema = {
   },
 };
 
-/** The JSON Schema of the configuration key `pageBounds:` of one operation. */
+/** The JSON Schema for the `pageBounds` configuration key of one operation. */
 export const operationPagingSchema = {
   type: 'object',
   additionalProperties: false,

@@ -1,4 +1,4 @@
-/** The options under the configuration key `roles:`, including all defaults. */
+/** The options under the `roles` configuration key, including all defaults. */
 export interface RolesOptions {
   /** The path of the roles file, relative to the configuration file. */
   readonly file: string;
@@ -18,15 +18,15 @@ export interface OwnershipOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** The options under the configuration key `permissions:`, including all defaults. */
+/** The options under the `permissions` configuration key, including all defaults. */
 export interface PermissionsOptions {
   readonly ownership: OwnershipOptions;
 }
 
-/** The defaults of the configuration key `roles:`. */
+/** The defaults for the `roles` configuration key. */
 export const ROLES_DEFAULTS: RolesOptions = { file: 'roles.yaml', unmapped: undefined };
 
-/** The defaults of the configuration key `permissions:`. */
+/** The defaults for the `permissions` configuration key. */
 export const PERMISSIONS_DEFAULTS: PermissionsOptions = {
   ownership: { lookup: undefined, authorPointer: '/author/username', maxEntries: 50_000, maxAgeSeconds: 3600 },
 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** The configuration key `upstream.retryBudget:`. */
+/** The `upstream.retryBudget` configuration key. */
 export interface RetryBudgetOptions {
   /** The share of safe requests that may be retried, in percent. */
   readonly percent: number;

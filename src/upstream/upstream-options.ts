@@ -13,7 +13,7 @@ export type UpstreamCredentials =
       readonly passwordFile?: string;
     };
 
-/** The configuration key `upstream.probe:`. */
+/** The `upstream.probe` configuration key. */
 interface ProbeOptions {
   /** The path and query relative to the base address. Undefined if no probes are sent. */
   readonly path?: string;
@@ -25,7 +25,7 @@ interface ProbeOptions {
   readonly healthyAfter: number;
 }
 
-/** The value of the configuration key `upstream:`. */
+/** The value of the `upstream` configuration key. */
 export interface UpstreamOptions {
   /** An `http` or `https` address with an optional path prefix. If it is not set, the embedded upstream is started. */
   readonly url?: string;
@@ -74,7 +74,7 @@ export interface UpstreamOptions {
   readonly permissionMessages: readonly string[];
 }
 
-/** The defaults of the configuration key `upstream:`. */
+/** The defaults for the `upstream` configuration key. */
 export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   alternates: [],
   ejection: { failures: 3, seconds: 10, maxSeconds: 120 },
@@ -134,7 +134,7 @@ const timeoutMs = { type: 'integer', minimum: 1, maximum: 600_000 } as const;
 
 const streamCount = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 
-/** The JSON Schema of the configuration key `upstream:`. */
+/** The JSON Schema for the `upstream` configuration key. */
 export const upstreamOptionsSchema = {
   type: 'object',
   description: 'The legacy server: its address, the credential that is sent to it, and the limits for requests to it.',

@@ -45,8 +45,8 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  // If only the elapsed time counted, the upload would remain a duplicate until the clock caught up with its earlier
-  // time.
+  // If only the elapsed time counted, the upload would remain a duplicate until the clock reached its previous time
+  // again.
   it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);
