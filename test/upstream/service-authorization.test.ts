@@ -28,7 +28,7 @@ describe('the credential of a service account', () => {
     writeFileSync(empty, '\n');
     expect(serviceAuthorization({ ...service, passwordEnv: 'P' }, {})).toEqual({ fault: 'the variable P is not set' });
     expect(serviceAuthorization({ ...service, passwordFile: empty }, {})).toEqual({
-      fault: `the file ${empty} is empty`,
+      fault: `the first line of the file ${empty} is empty`,
     });
     const missing = join(folder, 'missing');
     expect(serviceAuthorization({ ...service, passwordFile: missing }, {})).toEqual({
