@@ -71,6 +71,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     complete,
     now: clock(),
     budget,
+    members: { left: SHAPE_LIMITS.members },
     remember: personal.remember,
     isPersonal,
   });

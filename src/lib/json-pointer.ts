@@ -1,6 +1,8 @@
 /** Escapes one reference token of a JSON pointer (RFC 6901). */
 export function escapePointer(name: string | number): string {
-  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+  const text = String(name);
+  // Hardly any name contains these characters.
+  return /[~/]/.test(text) ? text.replaceAll('~', '~0').replaceAll('/', '~1') : text;
 }
 
 /** Builds a JSON pointer from names and indices. */

@@ -28,7 +28,7 @@ export function findUnmetExpectations(shape: FieldShape, value: unknown): readon
   // Nearly all responses meet all expectations, so this faster check, which does not record paths, comes first.
   if (shape === undefined || meetsAll(shape, value, 0)) return NONE;
   const found: Found = new Map();
-  collect(found, shape, value, []);
+  collect(found, shape, value, { path: [], place: '' });
   return inOrder(found);
 }
 
@@ -45,8 +45,9 @@ export function unmetExpectationsAt(shape: FieldShape, departures: readonly Depa
     }
     const name = path.at(-1);
     const schema = typeof name === 'string' ? parent?.object?.expected.get(name) : undefined;
-    if (text !== undefined) reportForms(found, here, path, text);
-    else if (schema !== undefined) report(found, path, { keyword: 'x-expected', schema, text });
+    const where = { path, place: placeOf(path) };
+    if (text !== undefined) reportForms(found, here, where, text);
+    else if (schema !== undefined) report(found, where, { keyword: 'x-expected', schema, text });
   }
   return inOrder(found);
 }
@@ -79,35 +80,45 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
 /** The unmet expectations, keyed by keyword and by location without indices, so that each is reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
-function collect(found: Found, shape: ObjectShape, value: unknown, path: (string | number)[]): void {
-  if (typeof value === 'string') return reportForms(found, shape, path, value);
+/** A location in a value. */
+interface Where {
+  /** The names and indices that lead to it. */
+  readonly path: Departure['path'];
+  /** The same as a JSON pointer with `*` in place of each index. */
+  readonly place: string;
+}
+
+const placeOf = (path: Departure['path']) =>
+  path.map((step) => `/${typeof step === 'number' ? '*' : escapePointer(step)}`).join('');
+
+function collect(found: Found, shape: ObjectShape, value: unknown, where: Where): void {
+  if (typeof value === 'string') return reportForms(found, shape, where, value);
+  const { path, place } = where;
   if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return;
-  const below = (step: string | number, inner: ObjectShape, child: unknown) => {
-    path.push(step);
-    collect(found, inner, child, path);
-    path.pop();
-  };
   if (Array.isArray(value)) {
     const { elements } = shape;
-    if (elements !== undefined) value.forEach((element, index) => below(index, elements, element));
+    const each = `${place}/*`;
+    if (elements !== undefined)
+      value.forEach((element, index) => collect(found, elements, element, { path: [...path, index], place: each }));
     return;
   }
   const known = shape.object;
   if (known === undefined) return;
   const members = value as Readonly<Record<string, unknown>>;
+  const below = (name: string): Where => ({ path: [...path, name], place: `${place}/${escapePointer(name)}` });
   for (const [name, schema] of known.expected)
-    if (!Object.hasOwn(members, name))
-      report(found, [...path, name], { keyword: 'x-expected', schema, text: undefined });
-  for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
+    if (!Object.hasOwn(members, name)) report(found, below(name), { keyword: 'x-expected', schema, text: undefined });
+  for (const { name, shape: inner } of known.inner)
+    if (Object.hasOwn(members, name)) collect(found, inner, members[name], below(name));
 }
 
-function reportForms(found: Found, shape: FieldShape, path: Departure['path'], text: string): void {
+function reportForms(found: Found, shape: FieldShape, where: Where, text: string): void {
   for (const { accepts, keyword, schema } of shape?.forms ?? [])
-    if (!accepts(text)) report(found, path, { keyword, schema, text });
+    if (!accepts(text)) report(found, where, { keyword, schema, text });
 }
 
-function report(found: Found, path: Departure['path'], unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'text'>) {
-  const key = `${unmet.keyword} ${path.map((step) => (typeof step === 'number' ? '*' : escapePointer(step))).join('/')}`;
+function report(found: Found, { path, place }: Where, unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'text'>) {
+  const key = `${unmet.keyword} ${place}`;
   if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
 }
 

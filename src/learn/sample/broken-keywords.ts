@@ -40,7 +40,16 @@ const textWhere =
   (test: (length: number, limit: number) => boolean): Compile =>
   (limit) =>
   (value) =>
-    typeof value !== 'string' || test(Array.from(value).length, Number(limit));
+    typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
+
+/**
+ * Returns the number of characters in a string, or some larger number than the limit if the string is longer. A
+ * character takes one or two code units, so a very long string need not be split into its characters.
+ */
+function lengthOf(text: string, limit: number): number {
+  return text.length > 2 * limit ? limit + 1 : Array.from(text).length;
+}
+
 const arrayWhere =
   (test: (length: number, limit: number) => boolean): Compile =>
   (limit) =>

@@ -12,6 +12,8 @@ export interface SampleContext extends DistinctFacts {
   readonly complete: boolean;
   /** The number of shapes that can still be stored, and the number of shapes that were not stored. */
   readonly budget: { left: number; dropped: number };
+  /** The number of undocumented members of this response that can still be sampled. */
+  readonly members: { left: number };
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
@@ -172,6 +174,8 @@ export function addMember(
   { at, isNew, depth }: Holder,
   context: SampleContext,
 ): void {
+  if (context.members.left <= 0) return;
+  context.members.left -= 1;
   if (typeof value === 'string' && personalName(name) !== undefined) context.remember(value);
   const known = counts.fields.get(name);
   const addNameless = () => {

@@ -85,6 +85,8 @@ export const SHAPE_LIMITS = {
   names: 64,
   /** The maximum number of elements that are sampled per array. */
   elements: 2000,
+  /** The maximum number of undocumented members that are sampled per response. A sender can invent any number. */
+  members: 5000,
   /** The maximum number of shapes across all places. */
   shapes: 3000,
 } as const;

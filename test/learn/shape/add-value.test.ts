@@ -8,6 +8,7 @@ describe('the shape of a place', () => {
     responseNumber: 1,
     complete: true,
     budget: { left: 100, dropped: 0 },
+    members: { left: 100 },
     now: 1,
     remember: () => undefined,
     isPersonal: () => false,

@@ -57,8 +57,11 @@ export interface GatewayProcess {
 /** The processes and the folder of one scenario. Everything ends with the scenario. */
 export interface Scene {
   readonly upstream: UpstreamProcess;
-  /** Starts a gateway in front of the upstream. The configuration is merged with that of all scenarios, key by key. */
-  startGateway(config?: GatewayConfig): Promise<GatewayProcess>;
+  /**
+   * Starts a gateway in front of the upstream. The configuration is merged with that of all scenarios, key by key.
+   * `variables` are added to the environment of the process.
+   */
+  startGateway(config?: GatewayConfig, variables?: NodeJS.ProcessEnv): Promise<GatewayProcess>;
 }
 
 /** The metrics that count reloads. */
@@ -84,9 +87,10 @@ export async function withScene<Result>(run: (scene: Scene) => Promise<Result>):
     let gateways = 0;
     return await run({
       upstream,
-      startGateway: async (config = {}) => {
+      startGateway: async (config = {}, variables = {}) => {
         gateways += 1;
-        return startGateway(mkdtempSync(join(folder, `gateway-${gateways}-`)), upstream.url, config, children);
+        const own = mkdtempSync(join(folder, `gateway-${gateways}-`));
+        return startGateway(own, upstream.url, { config, variables }, children);
       },
     });
   } finally {
@@ -116,7 +120,7 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
 async function startGateway(
   folder: string,
   upstreamUrl: string,
-  config: GatewayConfig,
+  { config, variables }: { readonly config: GatewayConfig; readonly variables: NodeJS.ProcessEnv },
   children: Set<ChildProcess>,
 ): Promise<GatewayProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -160,7 +164,7 @@ async function startGateway(
       child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', join(folder, 'portico.yaml')], {
         cwd: folder,
         stdio: ['ignore', 'ignore', stderr],
-        env: environment(),
+        env: { ...environment(), ...variables },
       });
       closeSync(stderr);
       children.add(child);

@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/*
+ * Is loaded into a gateway process with `--import`. It measures the longest turn of the event loop, and on each SIGUSR2
+ * writes it to the file in PROBE_FILE and starts again. The time on the processor is measured as well as the delay,
+ * because other processes on a busy machine delay a turn without making it longer.
+ */
+
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+let longest = 0;
+let last = 0;
+
+/** The time that this thread has spent on the processor, in microseconds. */
+function processorTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+// Immediates run once in each turn, so the time between two of them is the length of a turn.
+function turn(): void {
+  const now = processorTime();
+  longest = Math.max(longest, now - last);
+  last = now;
+  setImmediate(turn);
+}
+
+last = processorTime();
+turn();
+process.on('SIGUSR2', () => {
+  writeFileSync(process.env['PROBE_FILE'] ?? '', JSON.stringify({ turnMs: longest / 1000, delayMs: delay.max / 1e6 }));
+  // Writing the file is not part of the next measurement.
+  last = processorTime();
+  longest = 0;
+  delay.reset();
+});
