@@ -56,6 +56,8 @@ export function createLearning(
     () => learner.observations(),
     (message) => logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
+  /** The samples that have not been taken yet. */
+  const pending = new Set<() => void>();
   let isReported = false;
   const safely = (step: () => void) => {
     try {
@@ -69,12 +71,21 @@ export function createLearning(
   return {
     sampleResponse: (exchange, operation, status, json) => {
       if (json === undefined || !learner.shouldSample(operation.id)) return;
-      safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
+      const sample = () => {
+        if (pending.delete(sample))
+          safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
+      };
+      pending.add(sample);
+      // Sampling a large response takes as long as checking it, so other requests may continue in between.
+      setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),
     follow: (next) => {
       learner = createLearner({ document: next, clock, before: observations });
     },
-    close: () => writer.close(),
+    close: () => {
+      for (const sample of pending) sample();
+      writer.close();
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { measureTurns } from './load/event-loop.ts';
 import { holdIdleConnections } from './load/idle-connections.ts';
 import { killUnderLoad } from './load/kill.ts';
 import { overloadProcess, overloadUpstream } from './load/overload.ts';
@@ -57,6 +58,15 @@ export const PROOFS: readonly Proof[] = [
     tried: 'Deeply nested, huge and repetitive bodies from clients and from the upstream.',
     files: ['test/security/hostile-json.test.ts', 'test/lib/bounded-json.test.ts'],
   }),
+  {
+    id: 'event-loop',
+    holds:
+      'No body takes more than 50 ms on the processor in one turn of the event loop, and others are served meanwhile.',
+    tried:
+      'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict and in observe with learning.',
+    files: ['tools/prove/load/event-loop.ts', 'test/trust/event-loop.test.ts'],
+    run: ({ tick }) => measureTurns({ bytes: 8 * 1024 * 1024, maxTurnMs: 50, tick }),
+  },
   tests({
     id: 'raw-requests',
     holds: 'A malformed or ambiguous request is refused, and the upstream never sees a second request in it.',

@@ -18,7 +18,7 @@ const MAX_DEPTH = 64;
  * The maximum number of unknown members that are examined. A limit is needed because a sender can invent any number of
  * names.
  */
-const MAX_EXAMINED = 5000;
+const MAX_EXAMINED = 2000;
 
 const NONE: readonly UnknownField[] = [];
 

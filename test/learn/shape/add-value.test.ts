@@ -28,6 +28,22 @@ describe('the shape of a place', () => {
     expect(shape).toMatchObject({ seen: 1, ...counts });
   });
 
+  // The attack: responses with tens of thousands of invented names, each of which took a few microseconds.
+  it('stops at the limit of undocumented members of one response', () => {
+    const members = { left: 100 };
+    const names = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`name${at}`, at]));
+    const shape = emptyShape();
+    const isNew = () => true;
+    addValue(
+      shape,
+      [names, names],
+      { place: 1, item: 1 },
+      { ...context, members, isNew, budget: { left: 3000, dropped: 0 } },
+    );
+    const { fields, nameless } = shape.arrays?.items.objects ?? { fields: new Map(), nameless: 0 };
+    expect([members.left, fields.size + nameless]).toEqual([0, 100]);
+  });
+
   it('counts the first integer in each range', () => {
     const shape = emptyShape();
     for (const value of [7, 8, -7, 2 ** 33, 2 ** 34, Date.UTC(2026)])
