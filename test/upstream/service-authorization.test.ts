@@ -32,7 +32,7 @@ describe('the credential of a service account', () => {
     });
     const missing = join(folder, 'missing');
     expect(serviceAuthorization({ ...service, passwordFile: missing }, {})).toEqual({
-      fault: `the file ${missing} cannot be read`,
+      fault: `the file ${missing} cannot be read (ENOENT)`,
     });
     expect(serviceAuthorization(service, {})).toHaveProperty('fault');
   });
