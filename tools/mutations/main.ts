@@ -74,11 +74,19 @@ interface Report {
   }[];
 }
 
-function run(copy: string, tests: readonly string[], more: readonly string[] = []): Report | undefined {
+/** Mutants that hang must not take long, but tests without a mutation must pass on a busy machine too. */
+const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
+
+function run(
+  copy: string,
+  tests: readonly string[],
+  timeoutMs: number,
+  more: readonly string[] = [],
+): Report | undefined {
   const results = path.join(copy, 'mutation-results.json');
   rmSync(results, { force: true });
   const vitest = path.join(copy, 'node_modules/vitest/vitest.mjs');
-  const options = ['--reporter=json', `--outputFile=${results}`, '--testTimeout=10000', ...more];
+  const options = ['--reporter=json', `--outputFile=${results}`, `--testTimeout=${timeoutMs}`, ...more];
   spawnSync(process.execPath, [vitest, 'run', ...tests, ...options], { cwd: copy, stdio: 'ignore', timeout: 300_000 });
   return existsSync(results) ? (JSON.parse(readFileSync(results, 'utf8')) as Report) : undefined;
 }
@@ -102,7 +110,7 @@ function tryMutation(copy: string, mutation: Mutation, test: string): Outcome {
       file,
       before.replace(patternOf(mutation.find), () => mutation.replace),
     );
-    const report = run(copy, [test], ['--bail=1']);
+    const report = run(copy, [test], TIMEOUT_MS.mutant, ['--bail=1']);
     if (report === undefined) return { state: 'NOT TRIED', text: 'the tests did not end' };
     const [failed] = failuresOf(report);
     if (failed !== undefined) return { state: 'killed', text: failed };
@@ -129,7 +137,7 @@ function testFile(copy: string, { test }: Mutation): string | undefined {
  * Verifies that all tests pass without a mutation. A test that always fails would otherwise seem to detect mutations.
  */
 function baselineFault(copy: string, tests: readonly string[]): string | undefined {
-  const report = run(copy, tests);
+  const report = run(copy, tests, TIMEOUT_MS.baseline);
   if (report === undefined) return 'the tests did not end';
   const failed = [...failuresOf(report), ...report.testResults.filter(failsToLoad).map(({ message }) => message)];
   return failed.length > 0 ? `these tests fail without a mutation: ${failed.join('; ')}` : undefined;

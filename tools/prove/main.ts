@@ -67,6 +67,9 @@ async function runAll(): Promise<readonly ProvenRow[]> {
   return rows;
 }
 
+// The processes of a scenario end with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 if (values.help) console.log(HELP);
 else if (values.list) for (const { id, holds } of PROOFS) console.log(`${id.padEnd(20)} ${holds}`);
 else {

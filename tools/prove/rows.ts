@@ -49,8 +49,15 @@ export const PROOFS: readonly Proof[] = [
       'test/upstream/fair-queue.test.ts',
       'test/upstream/retry-budget.test.ts',
       'test/upstream/upstream-health.test.ts',
+      'test/pipeline/stages/isolate-page.test.ts',
       'test/upstream/connections.test.ts',
     ],
+  }),
+  tests({
+    id: 'several-addresses',
+    holds: 'One failing address of the upstream costs no requests while another one works.',
+    tried: 'Ejection, probes and the choice among addresses, with servers that fail and recover.',
+    files: ['test/gateway/several-addresses.test.ts', 'test/upstream/address-pool.test.ts'],
   }),
   tests({
     id: 'hostile-json',
@@ -105,6 +112,7 @@ export const PROOFS: readonly Proof[] = [
     files: [
       'test/gateway/audience.test.ts',
       'test/security/poisoning.test.ts',
+      'test/security/cache-deception.test.ts',
       'test/security/unverified-callers.test.ts',
       'test/cache/audience.test.ts',
     ],
@@ -136,6 +144,12 @@ export const PROOFS: readonly Proof[] = [
     holds: 'TLS on the public side accepts only modern handshakes, and certificates are replaced without a restart.',
     tried: 'Real certificates and handshakes, client certificates, slow handshakes, replaced and broken files.',
     files: ['test/http/tls-listener.test.ts', 'test/http/tls-certificate.test.ts', 'test/gateway/tls.test.ts'],
+  }),
+  tests({
+    id: 'cors',
+    holds: 'Only listed origins may read responses in a browser.',
+    tried: 'Preflights and requests from listed, unlisted and similar origins; errors and stored pages.',
+    files: ['test/gateway/cors.test.ts'],
   }),
   tests({
     id: 'drain',

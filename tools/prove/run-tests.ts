@@ -75,6 +75,7 @@ export async function runMutations({ tick }: ProofContext): Promise<ProofResult>
   });
   const faults: string[] = [];
   let cases = 0;
+  let killed = 0;
   let errors = '';
   child.stderr.on('data', (part) => (errors = `${errors}${String(part)}`.slice(-2000)));
   const closed = once(child, 'close') as Promise<[number | null]>;
@@ -83,9 +84,10 @@ export async function runMutations({ tick }: ProofContext): Promise<ProofResult>
     if (state === undefined || mutation === undefined) continue;
     cases += 1;
     tick(`${cases}: ${state}, ${mutation}`);
-    if (state !== 'killed') faults.push(`${state}: ${mutation}`);
+    if (state === 'killed') killed += 1;
+    else faults.push(`${state}: ${mutation}`);
   }
   const [code] = await closed;
   if (code !== 0 && faults.length === 0) faults.push(`the mutations could not be tried: ${errors.trim()}`);
-  return { cases, faults, figures: `${cases - faults.length} of ${cases} guards: a test fails without the guard` };
+  return { cases, faults, figures: `${killed} of ${cases} guards: a test fails without the guard` };
 }

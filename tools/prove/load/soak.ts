@@ -51,8 +51,10 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const faults: string[] = [];
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
-    tick('measuring the peak');
     const peakSeconds = Math.min(5, Math.max(1, soakSeconds / 10));
+    // A process that has just started is slower.
+    const warmUp = await runLoad(load, peakSeconds);
+    tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);
     const peak = totalOf(peakCounts.statuses) / peakSeconds;
     await pause(1500);
@@ -78,7 +80,7 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const counts = await running.stop();
     await upstream.set({ faultShare: 0 });
     const { faults: upstreamFaults } = await upstream.set({});
-    faults.push(...faultsOf(peakCounts), ...faultsOf(counts));
+    faults.push(...faultsOf(warmUp), ...faultsOf(peakCounts), ...faultsOf(counts));
 
     const sockets = await untilSockets(gateway, socketsBefore);
     if (sockets > socketsBefore)
@@ -102,10 +104,10 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     if (stored !== mix.violations()) faults.push(`the ledger counts ${stored} of ${mix.violations()} violations`);
     if (dropped > 0) faults.push(`the ledger dropped ${dropped} records`);
 
-    const leaks = (counts.wrong.get(LEAK) ?? 0) + (peakCounts.wrong.get(LEAK) ?? 0);
+    const leaks = [warmUp, peakCounts, counts].reduce((sum, { wrong }) => sum + (wrong.get(LEAK) ?? 0), 0);
     const answered = totalOf(counts.statuses);
     return {
-      cases: counts.sent + peakCounts.sent,
+      cases: counts.sent + peakCounts.sent + warmUp.sent,
       faults,
       figures: [
         `${soakSeconds} s at ${grouped(peak / 2)}/s (peak ${grouped(peak)}/s)`,
