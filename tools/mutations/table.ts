@@ -923,7 +923,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/gateway.ts',
     find: 'if (lameDuckMs > 0) await setTimeout(lameDuckMs);',
     replace: '',
-    test: 'test/trust/load-scenarios.test.ts',
+    test: 'test/gateway/drain.test.ts',
     why: 'Portico closes its listener while the load balancer still sends requests to it',
     trust: true,
   },

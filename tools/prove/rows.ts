@@ -218,7 +218,7 @@ export const PROOFS: readonly Proof[] = [
   {
     id: 'overloaded-process',
     holds: 'At three times its own capacity, Portico keeps working at its peak, and the admin side stays usable.',
-    tried: 'Requests for stored pages at three times the measured peak over 512 connections.',
+    tried: 'Requests for stored pages at three times the measured peak over 256 connections.',
     files: ['tools/prove/load/overload.ts'],
     run: ({ loadSeconds, tick }) => overloadProcess({ seconds: loadSeconds, tick }),
   },

@@ -7,6 +7,8 @@ import { type GatewayProcess, withScene } from './processes.ts';
 import { faultsOf, statusText } from './soak.ts';
 
 const TIMES_PEAK = 3;
+/** The number of clients that overload the process. */
+const CLIENTS = 256;
 const LEAST_GOODPUT = 0.8;
 const MAX_ADMIN_MS = 1000;
 /** With shorter loads, the goodput is not compared with the peak. */
@@ -32,7 +34,7 @@ export function overloadUpstream({ seconds, tick }: OverloadOptions): Promise<Pr
     await runLoad({ ...load, connections: 16 }, Math.min(1, seconds / 4));
     tick('measuring the peak');
     const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
-    const result = await overload(gateway, { ...load, connections: 256 }, alone, { seconds, tick });
+    const result = await overload(gateway, { ...load, connections: 256 }, alone, 16, { seconds, tick });
     const shed = result.counts.latencies.get(503)?.toSorted((a, b) => a - b) ?? [];
     const shedP99 = percentileOf(shed, 0.99);
     // Requests wait in the queue for at most 250 ms, in addition to the delay of a busy machine.
@@ -57,10 +59,11 @@ export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<Pro
     let key = 0;
     const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1) % 20}`);
     const load = { port: () => gateway.port, next };
-    await runLoad({ ...load, connections: 16 }, Math.min(3, seconds / 2));
+    await runLoad({ ...load, connections: CLIENTS }, Math.min(3, seconds / 2));
     tick('measuring the peak');
-    const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
-    const result = await overload(gateway, { ...load, connections: 512 }, alone, { seconds, tick });
+    // The peak is that of as many clients, because each connection costs something too.
+    const alone = await runLoad({ ...load, connections: CLIENTS }, seconds / 2);
+    const result = await overload(gateway, { ...load, connections: CLIENTS }, alone, CLIENTS, { seconds, tick });
     return { cases: result.counts.sent + alone.sent, faults: result.faults, figures: result.figures };
   });
 }
@@ -69,6 +72,7 @@ async function overload(
   gateway: GatewayProcess,
   load: Parameters<typeof runLoad>[0],
   alone: LoadCounts,
+  peakConnections: number,
   { seconds, tick }: OverloadOptions,
 ): Promise<{ readonly counts: LoadCounts; readonly faults: string[]; readonly figures: string }> {
   const peak = goodOf(alone) / (seconds / 2);
@@ -89,7 +93,7 @@ async function overload(
   const good = goodOf(running.counts);
   const counts = await running.stop();
   faults.push(...faultsOf(alone), ...faultsOf(counts));
-  const after = await runLoad({ ...load, connections: 16 }, seconds / 2);
+  const after = await runLoad({ ...load, connections: peakConnections }, seconds / 2);
   faults.push(...faultsOf(after));
   const unrecovered = [...after.statuses].filter(([status]) => status !== 200);
   if (unrecovered.length > 0) faults.push(`after the overload: ${statusText(after)}`);
