@@ -34,7 +34,10 @@ const following = (id: string) =>
 const hidden = (id: string) =>
   `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
 
-let lastNumber = 1_000_000;
+// The numbers repeat, so that repeated runs request the same targets, which the gateway may remember.
+const FIRST_NUMBER = 1_000_000;
+const NUMBERS = 2400;
+let lastNumber = FIRST_NUMBER;
 
 /**
  * Sends the bytes of a case on a new connection, followed by another request in the same packet. Returns what the
@@ -42,7 +45,7 @@ let lastNumber = 1_000_000;
  */
 export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult> {
   const { closed } = expectedOutcome(side, one);
-  lastNumber += 2;
+  lastNumber = FIRST_NUMBER + ((lastNumber - FIRST_NUMBER + 2) % NUMBERS);
   const follower = String(lastNumber + 1);
   const targets = side.targets(lastNumber);
   const next = closed ? hidden(follower) : following(follower);

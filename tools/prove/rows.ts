@@ -103,6 +103,8 @@ export const PROOFS: readonly Proof[] = [
       'test/security/traversal.test.ts',
       'test/security/injection.test.ts',
       'test/security/fields-and-names-in-every-mode.test.ts',
+      'test/security/log-injection.test.ts',
+      'test/pipeline/undocumented/path-alias.test.ts',
     ],
   }),
   tests({
