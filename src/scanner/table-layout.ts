@@ -114,8 +114,8 @@ export const MEMBER_INDICES = 24;
 export const MEMBER_STAMP = 40;
 export const MEMBER_SIZE = 48;
 export const MAX_MEMBERS = 64;
-/** The maximum number of undocumented members in all objects combined. The search in parsed bodies stops at 5000. */
-export const MAX_EXAMINED = 4999;
+/** The maximum number of undocumented members in all objects combined. The search in parsed bodies stops at 2000. */
+export const MAX_EXAMINED = 1999;
 
 /** The names of the open objects around the current value. Each entry is a position and a length. */
 export const NAMES = 4160;

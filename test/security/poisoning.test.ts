@@ -153,7 +153,7 @@ describe('an upstream that copies every header of a request into its page', () =
     'Accept-Language': 'en-evil',
     Referer: 'http://evil.example/',
   };
-  const EVIL_TRACES = /evil|e417|192\.0\.2\.66|127\.0\.0\.1/;
+  const EVIL_TRACES = /evil|e417e417|192\.0\.2\.66|127\.0\.0\.1/;
   const own = { cache: { audience: 'caller' } };
   const service = { kind: 'service', username: 'service', password: 'service' };
 

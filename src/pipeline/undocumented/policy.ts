@@ -67,12 +67,16 @@ export function compileUndocumentedPolicy(
     path.startsWith(PASSTHROUGH_BASE)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
+  const findPlain = (method: string, path: string) => {
+    const plain = plainPath(path);
+    return find(method, plain) ?? (path.endsWith('/') ? find(method, `${plain}/`) : undefined);
+  };
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
     // A different spelling must not evade the checks of a documented path, or the permission that an entry requires.
-    // An entry that contains exactly this spelling is intentional.
-    const evades = !transparent && entry?.path !== path && (isAlias || find(method, plainPath(path)) !== entry);
+    // An entry that contains exactly this spelling, or whose path ends with a slash as this one does, is intentional.
+    const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
@@ -81,6 +85,11 @@ export function compileUndocumentedPolicy(
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
     return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };
   };
+}
+
+/** Returns whether two entries require the same permission, or whether neither exists. */
+function isSame(one: AllowEntry | undefined, other: AllowEntry | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.permission === other.permission;
 }
 
 /**

@@ -68,6 +68,19 @@ describe('another spelling of a path', () => {
     expect(policy('GET', path, undefined, true)).toMatchObject({ pass: true });
   });
 
+  it('passes if it differs only by a final slash that the entry has too', () => {
+    const entries = [{ method: '*', path: '/services/v2/poll/{id}/' }];
+    const policy = compileUndocumentedPolicy('enforce', false, entries);
+    expect(policy('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: true });
+    // A server that ignores empty segments would read the path of another resource.
+    expect(policy('GET', '/services/v2/poll//', undefined)).toMatchObject({ pass: false });
+    const both = compileUndocumentedPolicy('enforce', false, [
+      { method: '*', path: '/services/v2/poll/{id}', permission: 'Vote' },
+      ...entries,
+    ]);
+    expect(both('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: false });
+  });
+
   it('cannot have the suffix that a pattern requires in a path parameter', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/{name}.css' }]);
     expect(policy('GET', '/services/v2/style.css', undefined)).toMatchObject({ pass: true });
