@@ -58,7 +58,7 @@ export async function verifyResponse(
 }
 
 /**
- * Waits for up to a second until a client that accepts gzip gets a compressed page, because Portico can compress pages
+ * Waits up to a second for a client that accepts gzip to receive a compressed page, because Portico may compress pages
  * in the background.
  */
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {

@@ -28,7 +28,7 @@ import {
 export interface Ladder {
   /** Returns the effective levels of an operation. */
   checksFor(operation: string): Checks;
-  /** Returns false for operations that are not in the contract, for example since a reload. */
+  /** Returns false for operations that are not in the contract, for example because a reload removed them. */
   has(operation: string): boolean;
   levels(): readonly OperationLevels[];
   state(): LadderState;

@@ -60,7 +60,7 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** Describes the scope of a report as the end of a sentence. Returns an empty string if the scope is not limited. */
+/** Returns the end of a sentence that describes the scope of a report, or an empty string if it is not limited. */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Returns how many bytes of heap memory some work leaves in use, accurate only to about a megabyte. */
+/** Returns how many bytes of heap memory are still in use after `work`. The result is accurate to about a megabyte. */
 export async function heldMemory(work: () => unknown): Promise<number> {
   const before = await heapUsed();
   await work();

@@ -200,8 +200,8 @@ describe('arrivals', () => {
       expect(two.clientAddress).toBe('203.0.113.9');
     });
 
-    // The attack: limits per address are evaded with a value that is different each time, such as one with the client's
-    // port, or with text that is not an address.
+    // The attack: a client evades the limits per address by sending a different value each time, for example one that
+    // includes its port, or by sending text that is not an address.
     it.each([
       ['198.51.100.7:51234', '198.51.100.7'],
       ['"198.51.100.7:51234"', '198.51.100.7'],

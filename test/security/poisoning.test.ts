@@ -157,7 +157,7 @@ describe('an upstream that copies every header of a request into its page', () =
   const own = { cache: { audience: 'caller' } };
   const service = { kind: 'service', username: 'service', password: 'service' };
 
-  // Bert has the same permissions as alice, so they share pages with the audience `permissions`.
+  // Bert has the same permissions as Alice, so the two share pages whose audience is `permissions`.
   let roles: string;
   beforeAll(async () => {
     roles = await fastRoles([
