@@ -30,7 +30,7 @@ import {
   legacyAddressFinder,
   publicAddressOf,
   publicOriginOf,
-  rewriteLegacyAddresses,
+  rewriteWholeBody,
   type UpstreamAddress,
 } from '../upstream/addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
@@ -198,7 +198,7 @@ function stageServices(
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
       find: namesUpstream,
-      replace: (body, publicAddress) => rewriteLegacyAddresses(body, legacy, publicAddress),
+      replace: (body, publicAddress) => rewriteWholeBody(body, legacy, publicAddress),
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
   };

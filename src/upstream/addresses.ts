@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
 import type { Fault } from '../model/fault.ts';
@@ -160,6 +161,30 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
     },
     rest: () => rewrite(pending, pending.length),
   };
+}
+
+const PART_BYTES = 262_144;
+
+/**
+ * Rewrites the absolute legacy addresses in a whole body. A long body is rewritten in parts, and other requests are
+ * served in between, because a body can consist of hundreds of thousands of addresses.
+ */
+export function rewriteWholeBody(
+  body: Buffer,
+  legacy: LegacyAddresses,
+  publicAddress: string,
+): Buffer | Promise<Buffer> {
+  if (body.length <= PART_BYTES) return rewriteLegacyAddresses(body, legacy, publicAddress);
+  return rewriteInParts(body, createLegacyAddressRewriter(legacy, publicAddress));
+}
+
+async function rewriteInParts(body: Buffer, rewriter: LegacyAddressRewriter): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; at += PART_BYTES) {
+    parts.push(rewriter.part(body.subarray(at, at + PART_BYTES)));
+    await turn();
+  }
+  return Buffer.concat([...parts, rewriter.rest()]);
 }
 
 /** The parts of the upstream's base address. */

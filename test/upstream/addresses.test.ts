@@ -7,6 +7,7 @@ import {
   legacyAddressFinder,
   parseUpstreamUrl,
   rewriteLegacyAddresses,
+  rewriteWholeBody,
 } from '../../src/upstream/addresses.ts';
 
 describe('legacy addresses in bodies and headers', () => {
@@ -147,4 +148,31 @@ describe('the upstream address', () => {
   function suggestionOf(text: string): { suggestion?: string } {
     return text === 'nonsense' ? { suggestion: 'http://nonsense' } : {};
   }
+});
+
+// The attack: one body consists of hundreds of thousands of addresses, and all other requests wait while they are
+// rewritten.
+describe('a long body', () => {
+  const address = 'http://legacy.example/community/a ';
+  const legacy = compileLegacyAddresses({ origin: 'http://legacy.example', basePath: '/community' }, []);
+
+  it('is rewritten in parts with turns of the event loop in between, with the same result', async () => {
+    const body = Buffer.from(address.repeat(60_000));
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const rewritten = await rewriteWholeBody(body, legacy, 'https://qa.example');
+    isDone = true;
+    expect(rewritten.equals(rewriteLegacyAddresses(body, legacy, 'https://qa.example'))).toBe(true);
+    expect(turns).toBeGreaterThanOrEqual(7);
+  });
+
+  it('is otherwise rewritten at once', () => {
+    const body = Buffer.from(address);
+    expect(Buffer.isBuffer(rewriteWholeBody(body, legacy, 'https://qa.example'))).toBe(true);
+  });
 });

@@ -9,7 +9,8 @@ export interface LegacyAddresses {
   /** True if addresses are rewritten rather than only reported (`rewriteUrls: true`). */
   readonly rewrite: boolean;
   readonly find: (body: Buffer) => boolean;
-  readonly replace: (body: Buffer, publicAddress: string) => Buffer;
+  /** Returns a promise if the body is long. */
+  readonly replace: (body: Buffer, publicAddress: string) => Buffer | Promise<Buffer>;
   /** Returns the gateway's own address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
@@ -24,10 +25,10 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
     name: 'rewrite-addresses',
     plan({ transparent }) {
       if (transparent || !addresses.rewrite) return undefined;
-      const rewrite = (exchange: Exchange, reply: Reply): Reply => {
+      const rewrite = (exchange: Exchange, reply: Reply): Reply | Promise<Reply> => {
         if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
         const body = addresses.replace(reply.body, addresses.publicAddress(exchange.arrival));
-        return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
+        return Buffer.isBuffer(body) ? withBody(reply, body) : body.then((written) => withBody(reply, written));
       };
       return (next) => (exchange) => {
         const reply = next(exchange);
@@ -35,4 +36,9 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
       };
     },
   };
+}
+
+/** Returns the reply with another body. If it had an entity tag, the tag is that of the new body. */
+function withBody(reply: Reply, body: Buffer): Reply {
+  return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
 }
