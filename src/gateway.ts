@@ -12,7 +12,7 @@ import {
   type Services,
 } from './assembly/assemble-services.ts';
 import { type Calibration, calibrate, type CalibrationState } from './assembly/calibrate.ts';
-import { openLadder } from './assembly/open-ladder.ts';
+import { openLadder } from './assembly/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';

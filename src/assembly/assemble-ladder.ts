@@ -7,8 +7,9 @@ import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/lad
 import { type LadderState, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
-import { StartFault } from '../model/fault.ts';
+import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { readStateFile, whyNotStored } from './state-files.ts';
 
 /** The log message for steps that no longer apply, at the start and after a reload. */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
@@ -20,15 +21,9 @@ interface AssembledLadder {
 }
 
 /** Reads the stored state of the ladder. Throws a StartFault if the file is invalid. */
-export function readStoredLadder({ ladder, placeOf }: Settings): LadderState | undefined {
-  try {
-    return readLadderFile(ladder.file);
-  } catch (error) {
-    const { source, pointer } = placeOf('/ladder/file');
-    const message = `${ladder.file} is not a valid ladder file: ${error instanceof Error ? error.message : 'it cannot be read'}`;
-    const suggestion = 'correct the file, or remove it to start with the configured levels';
-    throw new StartFault([{ source, pointer: pointer === '' ? '' : '/ladder/file', message, suggestion }]);
-  }
+export function readStoredLadder(settings: Settings): LadderState | undefined {
+  const words = { kind: 'ladder file', start: 'with the configured levels' };
+  return readStateFile(settings, 'ladder', words, readLadderFile);
 }
 
 /** Creates the ladder for the configured levels. Nothing is written until a level changes. */
@@ -112,4 +107,53 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
       );
     },
   };
+}
+
+/** What the opening of the ladder uses. */
+interface OpeningLadder {
+  readonly ladder: Ladder;
+  readonly ladderFile: LadderFile;
+  readonly ledger: LedgerReader;
+  readonly logger: Logger;
+}
+
+// Promotions depend on a window of hours, so it is enough to evaluate them every five minutes.
+const PROMOTION_MS = 300_000;
+// The maximum time until a running gateway notices a `portico ladder --lift`.
+const RELOAD_MS = 10_000;
+
+/**
+ * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
+ * function that stops the evaluation. If a configured file cannot be written, that is a configuration error; for the
+ * default file, only a warning is logged.
+ */
+export async function openLadder(
+  settings: Settings,
+  { ladder, ladderFile, ledger, logger }: OpeningLadder,
+  stored: LadderState | undefined,
+): Promise<() => void> {
+  const reason = await whyNotStored(settings, 'ladder');
+  if (reason !== undefined)
+    logger.warn({ ladder: { file: settings.ladder.file, reason } }, 'the ladder is stored in memory only');
+  const state = ladder.state();
+  if (stored !== undefined && stored.contract !== state.contract && stored.steps.length > 0)
+    logger.warn({ ladder: { steps: stored.steps.length } }, CONTRACT_CHANGED);
+  const moving = new Set(movedLevels(ladder.levels(), state).map(({ step }) => step));
+  for (const step of state.steps) {
+    const { operation, check, move, at } = step;
+    const fields = { ladder: { operation, check, move, at: new Date(at).toISOString() } };
+    if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
+    else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
+  }
+  // The state is written at startup, because promotions depend on how long this contract has been in use.
+  if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
+  const evaluate = () =>
+    ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
+  const timers = [
+    setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS),
+    // Even if promotions are off: a reload can enable them.
+    setInterval(() => void evaluate(), PROMOTION_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach(clearInterval);
 }

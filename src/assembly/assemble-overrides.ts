@@ -1,26 +1,18 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { whyUnwritable } from '../files/replace-file.ts';
 import type { Clock } from '../lib/clock.ts';
-import { StartFault } from '../model/fault.ts';
 import { overrideTarget } from '../pipeline/planned-operation.ts';
 import { createOverrides, type Overrides } from '../overrides/create-overrides.ts';
 import { createOverrideFiles, readOverrideFiles, type StoredOverrides } from '../overrides/override-files.ts';
 import { overrideJson, type OverrideEvent } from '../overrides/overrides-text.ts';
 import type { OverrideRules } from '../overrides/read-override.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { readStateFile, whyNotStored } from './state-files.ts';
 
 /** Reads the stored overrides. Throws a StartFault if the file is invalid. */
-export function readStoredOverrides({ overrides, placeOf }: Settings): StoredOverrides {
-  try {
-    return readOverrideFiles(overrides.file);
-  } catch (error) {
-    const { source, pointer } = placeOf('/overrides/file');
-    const reason = error instanceof Error ? error.message : 'it cannot be read';
-    const message = `${overrides.file} is not a valid file of overrides: ${reason}`;
-    const suggestion = 'correct the file, or remove it to start without overrides';
-    throw new StartFault([{ source, pointer: pointer === '' ? '' : '/overrides/file', message, suggestion }]);
-  }
+export function readStoredOverrides(settings: Settings): StoredOverrides {
+  const words = { kind: 'file of overrides', start: 'without overrides' };
+  return readStateFile(settings, 'overrides', words, readOverrideFiles);
 }
 
 /** Creates the overrides from what is stored. Nothing is written until one changes. */
@@ -65,19 +57,9 @@ export async function openOverrides(
   settings: Settings,
   { overrides, logger }: { readonly overrides: Overrides; readonly logger: Logger },
 ): Promise<() => void> {
-  const { file } = settings.overrides;
-  const reason = await whyUnwritable(file);
-  if (reason !== undefined) {
-    if (settings.originOf('/overrides/file') !== 'default')
-      throw new StartFault([
-        {
-          ...settings.placeOf('/overrides/file'),
-          message: `${file} cannot be written (${reason})`,
-          suggestion: 'set a file in a writable folder, or :memory:',
-        },
-      ]);
-    logger.warn({ overrides: { file, reason } }, 'overrides are stored in memory only');
-  }
+  const reason = await whyNotStored(settings, 'overrides');
+  if (reason !== undefined)
+    logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');
   return overrides.watch();

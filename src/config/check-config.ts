@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { configSchema } from './config-schema.ts';
-import { isPlainObject } from './plain-object.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 

@@ -5,7 +5,7 @@ import { keysOf } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Environment } from './environment.ts';
 import { packageRoot } from '../files/package-root.ts';
-import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts';
+import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-object.ts';
 
 /** A parsed configuration file. */
 interface ConfigFile {

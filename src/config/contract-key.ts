@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
-import { isPlainObject, type PlainObject } from './plain-object.ts';
+import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 
 /** The JSON Schema for the `contract` configuration key. The key `parameters.allow` has its own schema. */
 export const contractKeySchema = {

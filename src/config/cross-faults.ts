@@ -9,7 +9,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';
-import { isPlainObject } from './plain-object.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
 
 /** Returns the conflicts between keys whose values are valid individually. */

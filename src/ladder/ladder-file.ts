@@ -1,6 +1,7 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../files/replace-file.ts';
+import { instantOf, objectOf, parseState, readIfExists } from '../files/state-file.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
 /** Stores the ladder's state, so that it survives restarts. */
@@ -23,16 +24,8 @@ interface LadderFileEvents {
 /** Reads the ladder's file. Returns undefined if it does not exist. Throws an error if it is invalid. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, there is no file to read, and the problem is reported when the state is written.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
-  }
-  return parseLadder(text);
+  const text = readIfExists(file);
+  return text === undefined ? undefined : parseLadder(text);
 }
 
 /** Replaces the ladder's file atomically. The file is readable only by its owner. */
@@ -114,7 +107,7 @@ export function formatLadder({ contract, since, steps }: LadderState): string {
 
 /** Parses the text of the ladder's file. Throws an error that describes the problem if the text is invalid. */
 export function parseLadder(text: string): LadderState {
-  const { version, contract, since, steps } = objectOf(jsonOf(text), 'the file');
+  const { version, contract, since, steps } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');
   if (typeof contract !== 'string' || contract === '') throw new Error('contract must be text');
   if (!Array.isArray(steps) || steps.length > MAX_STEPS) throw new Error('steps must be a list');
@@ -144,26 +137,6 @@ function toStep(value: unknown, place: string): LadderStep {
     failed: countOf(failed, `${place}.failed`),
     windowSeconds: countOf(windowSeconds, `${place}.windowSeconds`),
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error('it is not JSON');
-  }
-}
-
-function objectOf(value: unknown, place: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${place} must be an object`);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function instantOf(value: unknown, place: string): number {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at)) throw new Error(`${place} must be an instant`);
-  return at;
 }
 
 function countOf(value: unknown, place: string): number {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { IN_MEMORY, makeFolder, replaceFile } from '../files/replace-file.ts';
+import { readIfExists } from '../files/state-file.ts';
 import type { Override } from './override.ts';
 import { formatEvent, formatOverrides, type OverrideEvent, parseEvent, parseOverrides } from './overrides-text.ts';
 
@@ -91,14 +91,4 @@ async function appendEvent(
     await handle.close();
   }
   if (isFull) await rename(current, previous);
-}
-
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
-  }
 }

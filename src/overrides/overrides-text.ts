@@ -1,3 +1,4 @@
+import { instantOf, objectOf, parseState } from '../files/state-file.ts';
 import type { Operator, Override } from './override.ts';
 import { MAX_OVERRIDE_HOURS } from './overrides-options.ts';
 import { readOverride } from './read-override.ts';
@@ -36,7 +37,7 @@ export function overrideJson({ setAt, until, ...override }: Override) {
 
 /** Parses the active overrides. Throws an error that describes the problem if the text is invalid. */
 export function parseOverrides(text: string): readonly Override[] {
-  const { version, overrides } = objectOf(jsonOf(text), 'the file');
+  const { version, overrides } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');
   if (!Array.isArray(overrides)) throw new Error('overrides must be a list');
   return overrides.map((value: unknown, index) => toOverride(value, `overrides[${index}]`));
@@ -45,7 +46,7 @@ export function parseOverrides(text: string): readonly Override[] {
 /** Parses a line of the audit trail. Returns undefined if the line is damaged. */
 export function parseEvent(line: string): OverrideEvent | undefined {
   try {
-    const { at, event, endedBy, ...override } = objectOf(jsonOf(line), 'the line');
+    const { at, event, endedBy, ...override } = parseState(line);
     const known = EVENTS.find((one) => one === event);
     if (known === undefined) return undefined;
     const ended = endedBy === undefined ? {} : { endedBy: operatorOf(objectOf(endedBy, 'endedBy')) };
@@ -73,24 +74,4 @@ function toOverride(value: unknown, place: string): Override {
 
 function operatorOf({ by, from }: Readonly<Record<string, unknown>>): Operator {
   return { by: typeof by === 'string' ? by : undefined, from: typeof from === 'string' ? from : undefined };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error('it is not JSON');
-  }
-}
-
-function objectOf(value: unknown, place: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${place} must be an object`);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function instantOf(value: unknown, place: string): number {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at)) throw new Error(`${place} must be an instant`);
-  return at;
 }

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../lib/clock.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import { containsCredential } from '../privacy/secret-text.ts';
 import {
@@ -42,7 +43,7 @@ export function readOverride(
   { operations, maxHours }: OverrideRules,
   now: number,
 ): RequestedOverride | readonly OverrideFault[] {
-  if (!isObject(body)) return [{ field: '', message: 'Send a JSON object.' }];
+  if (!isPlainObject(body)) return [{ field: '', message: 'Send a JSON object.' }];
   const faults: OverrideFault[] = [];
   const fault = (field: string, message: string) => {
     faults.push({ field, message });
@@ -69,7 +70,6 @@ export function readOverride(
 }
 
 type AddFault = (field: string, message: string) => undefined;
-type Body = Readonly<Record<string, unknown>>;
 
 function operationOf(value: unknown, known: readonly string[], fault: AddFault): string | undefined {
   if (typeof value !== 'string' || value === '') return fault('operation', 'Name an operation.');
@@ -78,7 +78,7 @@ function operationOf(value: unknown, known: readonly string[], fault: AddFault):
 }
 
 /** Reads what the override changes. Members that belong to another kind are errors. */
-function changeOf(body: Body, fault: AddFault): OverrideChange | undefined {
+function changeOf(body: PlainObject, fault: AddFault): OverrideChange | undefined {
   const { kind, check, level, maxStaleSeconds } = body;
   const known = OVERRIDE_KINDS.find((one) => one === kind);
   if (known === undefined) return fault('kind', `The kind must be one of ${OVERRIDE_KINDS.join(', ')}.`);
@@ -112,7 +112,7 @@ function whyNotOverridable(check: unknown): string {
 }
 
 /** Reads the end of the override: an instant, or a number of minutes from now. */
-function endOf({ until, forMinutes }: Body, maxHours: number, now: number, fault: AddFault): number | undefined {
+function endOf({ until, forMinutes }: PlainObject, maxHours: number, now: number, fault: AddFault): number | undefined {
   const field = until === undefined && forMinutes !== undefined ? 'forMinutes' : 'until';
   if ((until === undefined) === (forMinutes === undefined))
     return fault(field, 'Give the end either as until (an instant) or as forMinutes.');
@@ -151,7 +151,3 @@ function meant(name: string, known: readonly string[]): string {
 }
 
 const shownName = (name: string) => (/^\w{1,40}$/.test(name) ? name : 'a member');
-
-function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -6,7 +6,7 @@ import { loadPermissions, readRoles } from '../../src/assembly/load-permissions.
 import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
 import type { AuditSubject } from '../../src/audit/audit-rule.ts';
 import { readSettings } from '../../src/config/load-settings.ts';
-import type { PlainObject } from '../../src/config/plain-object.ts';
+import type { PlainObject } from '../../src/lib/plain-object.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';

@@ -1,4 +1,4 @@
-import { keysOf, pointerTo } from '../lib/json-pointer.ts';
+import { keysOf, pointerTo } from './json-pointer.ts';
 
 /** An object in parsed YAML or JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
