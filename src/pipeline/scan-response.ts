@@ -4,7 +4,7 @@ import { applicableRules, excerptOfRules } from '../contract/semantic-rules.ts';
 import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scanner.ts';
-import { UnsupportedSchema } from '../scanner/unsupported-schema.ts';
+import { UnsupportedSchema } from '../scanner/schema-alternatives.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /** A response that a scan has proved valid. */

@@ -1,5 +1,5 @@
 import { BEYOND_ASCII, type CharacterSet, parsePattern, type PatternNode } from './parse-pattern.ts';
-import { UnsupportedSchema } from './unsupported-schema.ts';
+import { UnsupportedSchema } from './schema-alternatives.ts';
 
 /**
  * The number of bytes per state. For each value that the next byte of a string can have, a state contains the next

@@ -1,10 +1,9 @@
 import { compilePattern } from './compile-pattern.ts';
 import { EVERY_ELEMENT, type ExcerptTree } from './excerpt-paths.ts';
 import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
-import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
+import { type PlacedSchema, type SchemasByPath, UnsupportedSchema } from './schema-alternatives.ts';
 import * as layout from './table-layout.ts';
 import type { TableMemory } from './table-memory.ts';
-import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /** The tables of one schema, stored in the module's memory. */
 interface CompiledTables {

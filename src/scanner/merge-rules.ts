@@ -4,9 +4,9 @@ import {
   type PlacedSchema,
   type SchemasByPath,
   type Together,
+  UnsupportedSchema,
 } from './schema-alternatives.ts';
 import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './table-layout.ts';
-import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /** The rules for the members of an object. */
 export interface ObjectRules {

@@ -1,4 +1,4 @@
-import { UnsupportedSchema } from './unsupported-schema.ts';
+import { UnsupportedSchema } from './schema-alternatives.ts';
 
 /**
  * A set of characters, stored as one flag for each ASCII character and one flag for all others together. A set never

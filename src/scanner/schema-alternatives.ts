@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /** A JSON Schema. `true` accepts every value, and `false` accepts none. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
@@ -15,6 +14,14 @@ export interface PlacedSchema {
 
 /** A group of schemas, all of which a value must match. References and combinations have been resolved. */
 export type Together = readonly PlacedSchema[];
+
+/**
+ * Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as if there were no
+ * scanner.
+ */
+export class UnsupportedSchema extends Error {
+  override readonly name = 'UnsupportedSchema';
+}
 
 const MAX_ALTERNATIVES = 16;
 const MAX_DEPTH = 32;

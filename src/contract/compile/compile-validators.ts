@@ -3,7 +3,7 @@ import type { ScannedDifferences } from '../../model/scanned-differences.ts';
 import type { Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
-import { findUnknownFields, type UnknownField } from '../explain/find-unknown-fields.ts';
+import { findUnknownFields, type UnknownField, unknownFieldViolation } from '../explain/find-unknown-fields.ts';
 import {
   createDescribeFound,
   type DescribeFound,
@@ -17,7 +17,6 @@ import {
   type UnmetExpectation,
   unmetExpectationsAt,
 } from '../explain/expectations.ts';
-import { unknownFieldViolation } from '../explain/unknown-field.ts';
 import {
   type OpenApiDocument,
   type OperationObject,

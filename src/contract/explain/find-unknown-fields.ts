@@ -1,6 +1,9 @@
 import { pointerTo } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
+import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
+import { UNDOCUMENTED_FIELD, type Violation } from '../../model/violation.ts';
+import type { SchemaPlace } from './schema-violation.ts';
 
 /** A field that is not documented in the contract. */
 export interface UnknownField {
@@ -124,4 +127,20 @@ function report({ found, path }: Search, above: string, name: string, value: unk
   if (found.has(place)) return;
   const within = pointerTo(path);
   found.set(place, { within, at: `${within}/${shown}`, value });
+}
+
+/**
+ * Returns the violation for a field that the contract does not document. The violation includes only the type and the
+ * size of the value, because the value may be personal.
+ */
+export function unknownFieldViolation({ at, value }: UnknownField, place: SchemaPlace): Violation {
+  return {
+    ...place,
+    category: 'undocumented',
+    at,
+    keyword: UNDOCUMENTED_FIELD,
+    schemaPath: '',
+    message: `${at} is not documented`,
+    found: describeValue(value, SIZE_ONLY),
+  };
 }
