@@ -2,7 +2,6 @@ import type { PathMatch } from '../../contract/paths.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
-import { plainPath } from './path-alias.ts';
 
 /**
  * An entry of `undocumented.allow`: a path that is forwarded with the given methods even though it is not in the
@@ -113,6 +112,26 @@ export function undocumentedVerdict(
 function isSpellingOfKnownPath(path: string, matchPath: (path: string) => PathMatch | undefined): boolean {
   const plain = plainPath(path);
   return [plain, plain.toLowerCase()].some((spelling) => spelling !== path && matchPath(spelling) !== undefined);
+}
+
+const ENCODED_CHARACTER = /%(?:2[0-9a-e]|[3-6][0-9a-f]|7[0-9a-e])/gi;
+const PATH_PARAMETER = /(?:;|%3b).*$/i;
+const FINAL_DOTS_AND_SPACES = /[. ]+$/;
+
+/**
+ * Returns the simplest path that a server could read in a path, so that rules for one path also apply to other
+ * spellings of it. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and
+ * spaces at the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks a
+ * final slash, and IIS final dots and spaces.
+ */
+export function plainPath(path: string): string {
+  const segments = path.split('/').map((segment) =>
+    segment
+      .replace(PATH_PARAMETER, '')
+      .replaceAll(ENCODED_CHARACTER, (text) => String.fromCharCode(Number.parseInt(text.slice(1), 16)))
+      .replace(FINAL_DOTS_AND_SPACES, ''),
+  );
+  return `/${segments.filter((segment) => segment !== '').join('/')}`;
 }
 
 function methodMatches(wanted: string, method: string): boolean {

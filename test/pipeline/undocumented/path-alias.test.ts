@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainPath } from '../../../src/pipeline/undocumented/path-alias.ts';
-import { compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
+import { plainPath, compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
 /*
  * The attack: a path is spelled differently, so no rule of the gateway applies to it, but the server behind it reads

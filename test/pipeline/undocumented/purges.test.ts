@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passthroughPurges } from '../../../src/pipeline/undocumented/purges.ts';
+import { passthroughPurges } from '../../../src/pipeline/undocumented/plan.ts';
 
 describe('the purges of an undocumented write', () => {
   it('include the node that it names and the lists of its resource', () => {
