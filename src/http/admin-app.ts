@@ -6,9 +6,8 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
-import { type AdminGuardOptions, createAdminGuard, createSignOut } from './admin-guard.ts';
+import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
-import { CLOSED_POLICY } from './refuse-admin.ts';
 
 /** Whether the gateway is ready and, if it is not, why. */
 export interface Readiness {
