@@ -1,4 +1,3 @@
-import { parseJson } from '../lib/parse-json.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
@@ -242,4 +241,13 @@ function oneOfAt<Word extends string>(members: Members, name: string, words: rea
   const word = words.find((one) => one === value);
   if (word !== undefined) return word;
   throw new ReportFault(`${at}/${name}`, `must be one of ${words.join(', ')}`);
+}
+
+/** Parses a string as JSON. Returns undefined if it is not valid JSON. A leading byte order mark is ignored. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

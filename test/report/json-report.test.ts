@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
 import { compareReports } from '../../src/report/comparison.ts';
-import { renderJson } from '../../src/report/json-report.ts';
-import { parseJsonReport } from '../../src/report/json-report.ts';
+import { parseJson, parseJsonReport, renderJson } from '../../src/report/json-report.ts';
 import { renderComparedJson } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
@@ -80,5 +79,18 @@ describe('the JSON report', () => {
     ],
   ])('is rejected with the place of the error: %s', (_name, text, message) => {
     expect(() => parseJsonReport(text)).toThrow(message);
+  });
+});
+
+describe('a JSON text', () => {
+  it.each([
+    ['{"a":1}', { a: 1 }],
+    ['\uFEFF[1]', [1]],
+    ['null', null],
+    ['', undefined],
+    ['<html>', undefined],
+    ['\uFEFF\uFEFF[1]', undefined],
+  ])('%j is parsed as %j', (text, value) => {
+    expect(parseJson(text)).toEqual(value);
   });
 });
