@@ -104,7 +104,7 @@ export const PROOFS: readonly Proof[] = [
       'test/security/injection.test.ts',
       'test/security/fields-and-names-in-every-mode.test.ts',
       'test/security/log-injection.test.ts',
-      'test/pipeline/undocumented/path-alias.test.ts',
+      'test/pipeline/undocumented/policy.test.ts',
     ],
   }),
   tests({

@@ -381,16 +381,6 @@ describe('forward in observe mode', () => {
     expect(trace.upstream?.shape).toBe('error');
   });
 
-  it('waits as a verified caller, or as a network if the caller is not verified', async () => {
-    const { send, sent } = forwarding();
-    const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
-    await send({ arrival, principal: callerNamed('alice') }).answer;
-    await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
-    await send({ arrival, principal: ANONYMOUS }).answer;
-    const network = 'network 203.0.113.7';
-    expect(sent.map(({ client }) => client?.())).toEqual(['caller:verified:name:alice', network, network]);
-  });
-
   it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding(observe);
     const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/model/operation.ts';
 import { compilePathTemplate } from '../../../src/privacy/path-template.ts';
 import { placeText } from '../../../src/privacy/path-text.ts';
-import { compilePathPattern, compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
+import { compilePathPattern, compileUndocumentedPolicy, plainPath } from '../../../src/pipeline/undocumented/policy.ts';
 
 describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
@@ -105,4 +105,90 @@ it('the template of any path is a pattern that matches the path, also after the 
       expect(stored.endsWith('…') || stored === found, stored).toBe(true);
     }),
   );
+});
+
+/*
+ * The attack: a path is spelled differently, so no rule of the gateway applies to it, but the server behind it reads
+ * the path that the rule protects. For example, Tomcat reads `/services/v2/%71uestion.json;x` as a list of questions.
+ */
+
+const PLAIN = '/services/v2/admin/users.json';
+const SPELLINGS = [
+  '/services/v2/%61dmin/users.json',
+  '/services/v2/admin/users%2ejson',
+  '/services/v2/admin/users%2Ejson',
+  '/services/v2/admin/%75%73%65%72%73.json',
+  '/services/v2/admin;a=b/users.json',
+  '/services/v2/admin%3ba/users.json',
+  '/services/v2/admin/users.json;jsessionid=1',
+  '/services/v2/admin/users.json/',
+  '/services/v2/admin//users.json',
+  '/services/v2/;/admin/users.json',
+  '/services/v2/admin/users.json.',
+  '/services/v2/admin/users.json%20',
+  '/services/v2/admin/users.json..%20',
+];
+
+describe('the plain form of a path', () => {
+  it.each(SPELLINGS)('is the path that a server could read: %s', (path) => {
+    expect(plainPath(path)).toBe(PLAIN);
+  });
+
+  it.each([PLAIN, '/services/v2/a.b/c', '/', '/services/v2/%C3%A9', '/services/v2/a%2fb', '/services/v2/%zz'])(
+    'of a plain path is the path itself: %s',
+    (path) => {
+      expect(plainPath(path.replace('%2f', '%0a'))).toBe(path.replace('%2f', '%0a'));
+    },
+  );
+});
+
+describe('another spelling of a path', () => {
+  const guarded = { method: 'GET', path: '/services/v2/admin/**', permission: 'Administer' };
+  const open = { method: '*', path: '/services/v2/**' };
+
+  it.each(SPELLINGS)('does not evade the permission of an entry: %s', (path) => {
+    const policy = compileUndocumentedPolicy('enforce', false, [guarded, open]);
+    expect(policy('GET', PLAIN, undefined)).toMatchObject({ pass: true, permission: 'Administer' });
+    const verdict = policy('GET', path, undefined);
+    expect(verdict.pass ? verdict.permission : 'refused').toMatch(/^Administer$|^refused$/);
+  });
+
+  it.each(SPELLINGS)('does not evade it at the `report` level either: %s', (path) => {
+    const verdict = compileUndocumentedPolicy('report', false, [guarded])('GET', path, undefined);
+    expect(verdict.pass ? verdict.permission : 'refused').toMatch(/^Administer$|^refused$/);
+  });
+
+  it('of a documented path is refused outside observe mode, even if a pattern matches it', () => {
+    const alias = '/services/v2/question.json;a';
+    for (const level of ['enforce', 'report', 'off'] as const) {
+      const policy = compileUndocumentedPolicy(level, false, [open]);
+      expect(policy('GET', alias, undefined, true)).toMatchObject({ pass: false, code: 'not_in_contract' });
+    }
+    expect(compileUndocumentedPolicy('report', true, [])('GET', alias, undefined, true)).toMatchObject({ pass: true });
+  });
+
+  it('passes if an entry contains exactly this spelling', () => {
+    const path = '/services/v2/Question.json';
+    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path }]);
+    expect(policy('GET', path, undefined, true)).toMatchObject({ pass: true });
+  });
+
+  it('passes if it differs only by a final slash that the entry has too', () => {
+    const entries = [{ method: '*', path: '/services/v2/poll/{id}/' }];
+    const policy = compileUndocumentedPolicy('enforce', false, entries);
+    expect(policy('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: true });
+    // A server that ignores empty segments would read the path of another resource.
+    expect(policy('GET', '/services/v2/poll//', undefined)).toMatchObject({ pass: false });
+    const both = compileUndocumentedPolicy('enforce', false, [
+      { method: '*', path: '/services/v2/poll/{id}', permission: 'Vote' },
+      ...entries,
+    ]);
+    expect(both('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: false });
+  });
+
+  it('cannot have the suffix that a pattern requires in a path parameter', () => {
+    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/{name}.css' }]);
+    expect(policy('GET', '/services/v2/style.css', undefined)).toMatchObject({ pass: true });
+    expect(policy('GET', '/services/v2/secrets.json;.css', undefined)).toMatchObject({ pass: false });
+  });
 });
