@@ -16,9 +16,10 @@ import { openLadder } from './assembly/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
-import { createReload, type Reload, type ReloadedSettings } from './assembly/reload.ts';
+import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import { versionOfKey } from './cache/stored-page.ts';
+import type { SettingsReading } from './config/load-settings.ts';
 import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import type { Contract } from './contract/contract.ts';
@@ -47,7 +48,7 @@ interface GatewayParts {
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
   /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
-  readonly readSettings?: () => ReloadedSettings | Promise<ReloadedSettings>;
+  readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
 
 /** An assembled gateway that is not listening. After a reload, its properties are those of the new configuration. */

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { changedKeys, restartFaults } from '../config/changed-keys.ts';
+import { changedKeys, type ReloadResult, restartFaults } from '../config/changed-keys.ts';
+import type { SettingsReading } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
+import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
 import { type Assembled, type AssemblyParts, assembleServices } from './assemble-services.ts';
 import { type Calibration, calibrateReload } from './calibrate.ts';
 import { loadStart, type StartSources } from './load-start.ts';
@@ -9,33 +10,16 @@ import { loadStart, type StartSources } from './load-start.ts';
 /** What started a reload, for the log. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
-/** The result of a reload. */
-type ReloadResult =
-  | {
-      readonly outcome: 'applied';
-      /** The names of the changed keys, and of the files whose content has changed. Empty if nothing has changed. */
-      readonly changed: readonly string[];
-      /** Problems that do not prevent the reload. */
-      readonly warnings: readonly Fault[];
-    }
-  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
-
 /**
  * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time; calls in
  * the meantime share the next one.
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 
-/** The settings that a reload has read, with all configuration errors. */
-export interface ReloadedSettings {
-  readonly settings: Settings;
-  readonly faults: readonly Fault[];
-}
-
 /** The parts of a reload. */
 interface ReloadParts {
   /** Reads the settings from the sources that the process was started with. Undefined if they are not known. */
-  readonly read: (() => ReloadedSettings | Promise<ReloadedSettings>) | undefined;
+  readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
   readonly parts: AssemblyParts;
   readonly sources: StartSources;
   readonly current: () => Assembled;
@@ -55,7 +39,7 @@ export function createReload(given: ReloadParts): Reload {
     const { logger, metrics } = given.current().services;
     const result = await attempt(given).catch((error: unknown): ReloadResult => {
       if (!(error instanceof StartFault)) logger.error({ err: error }, 'the reload failed');
-      return { outcome: 'refused', faults: error instanceof StartFault ? distinct(error.faults) : [INTERNAL] };
+      return { outcome: 'refused', faults: error instanceof StartFault ? distinctFaults(error.faults) : [INTERNAL] };
     });
     metrics.reloaded(result.outcome);
     if (result.outcome === 'applied') {
@@ -140,8 +124,3 @@ function changes(before: Assembled, after: Assembled): readonly string[] {
   const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
   return [...changedKeys(before.settings, after.settings), ...changed];
 }
-
-// Two steps may find the same error.
-const distinct = (faults: readonly Fault[]) => [
-  ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
-];

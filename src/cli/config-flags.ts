@@ -1,5 +1,5 @@
 import type { Override } from '../config/environment.ts';
-import { readSettings } from '../config/load-settings.ts';
+import { readSettings, type SettingsReading } from '../config/load-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../config/settings.ts';
 import type { Assembly } from '../gateway.ts';
 import { MODE_NAMES } from '../model/checks.ts';
@@ -74,7 +74,7 @@ export function readSettingsFrom(
   line: CommandLine,
   io: Pick<CommandIo, 'env' | 'cwd'>,
   more: Readonly<Record<string, string>> = {},
-): { readonly settings: Settings; readonly faults: readonly Fault[] } {
+): SettingsReading {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
   const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });

@@ -1,6 +1,6 @@
 import { packageVersion } from '../files/package-root.ts';
 import { closestName } from '../lib/closest-name.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
+import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
 import {
   type Command,
   type CommandEntry,
@@ -92,8 +92,7 @@ function listenFailure(error: Error): string | undefined {
  * message and suggestion.
  */
 export function faultLines(what: string, found: readonly Fault[]): string[] {
-  // Two startup steps may find the same error.
-  const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
+  const faults = distinctFaults(found);
   const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [
     `${what}: ${count}`,

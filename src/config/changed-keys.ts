@@ -10,6 +10,17 @@ interface SettingLeaf {
   readonly value: unknown;
 }
 
+/** The result of a reload of the configuration. */
+export type ReloadResult =
+  | {
+      readonly outcome: 'applied';
+      /** The names of the changed keys, and of the files whose content has changed. Empty if nothing has changed. */
+      readonly changed: readonly string[];
+      /** Problems that do not prevent the reload. */
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
+
 // These properties of the settings are not configuration keys.
 const NOT_KEYS = new Set(['file', 'embedded']);
 

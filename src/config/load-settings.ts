@@ -34,7 +34,7 @@ export interface SettingsSources {
 }
 
 /** The settings and all configuration errors. */
-interface SettingsReading {
+export interface SettingsReading {
   /** The settings without the invalid values. If there are errors, use these only to find more errors. */
   readonly settings: Settings;
   readonly faults: readonly Fault[];

@@ -1,9 +1,9 @@
 import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
+import type { ReloadResult } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
-import type { Fault } from '../model/fault.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
@@ -21,11 +21,6 @@ export interface UpstreamState {
   readonly circuit: 'closed' | 'open' | 'half-open';
   readonly openConnections: number;
 }
-
-/** The result of a reload of the configuration. */
-type ReloadOutcome =
-  | { readonly outcome: 'applied'; readonly changed: readonly string[]; readonly warnings: readonly Fault[] }
-  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
 
 /** The store of accepted violations. Each read returns the current contents. */
 interface BaselineStore {
@@ -66,7 +61,7 @@ export interface ConsoleSources {
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
-  readonly reload: () => Promise<ReloadOutcome>;
+  readonly reload: () => Promise<ReloadResult>;
   /** Returns the upstream's health, as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
   /** Returns the upstream's last failure and the circuit's most recent changes. */

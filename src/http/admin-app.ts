@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
+import type { ReloadResult } from '../config/changed-keys.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 
@@ -25,7 +26,7 @@ export interface AdminAppServices {
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   /** Reloads the configuration. */
-  readonly reload: () => Promise<{ readonly outcome: 'applied' | 'refused' }>;
+  readonly reload: () => Promise<ReloadResult>;
   /** Lists, sets and ends overrides. */
   readonly overrides: RequestHandler;
   /** The console, which is served under `/console`. Undefined if the console is disabled. */

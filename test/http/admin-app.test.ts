@@ -18,7 +18,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
         purged.push(tags);
         return 3;
       },
-      reload: () => Promise.resolve({ outcome: 'applied' }),
+      reload: () => Promise.resolve({ outcome: 'applied', changed: [], warnings: [] }),
       overrides: (_req, res) => void res.json({}),
       logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
       ...more,

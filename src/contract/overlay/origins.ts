@@ -1,5 +1,5 @@
 import { keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
-import type { Fault } from '../../model/fault.ts';
+import { distinctFaults, type Fault } from '../../model/fault.ts';
 
 /** A place in an overlay. */
 export type Origin = Pick<Fault, 'source' | 'pointer'>;
@@ -120,5 +120,5 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
     };
   });
   // Several operations can refer to the same schema and therefore have the same fault.
-  return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
+  return distinctFaults(placed);
 }
