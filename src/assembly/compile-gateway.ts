@@ -197,7 +197,6 @@ function stageServices(
     recordBackground: services.recordTrace,
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
-      find: namesUpstream,
       replace: (body, publicAddress) => rewriteWholeBody(body, legacy, publicAddress),
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },

@@ -7,6 +7,8 @@ import type { BodyFacts } from './known-bodies.ts';
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
+  /** Whether the body contains an absolute address of the upstream. Undefined if it was not searched. */
+  readonly namesUpstream?: boolean;
 }
 
 /** The reply that a handler returns and that the edge writes to a connection. */

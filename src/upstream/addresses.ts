@@ -31,8 +31,11 @@ const SLASH = String.raw`\1/`;
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];
-  const origin = `https?:${SLASHES}(?:${hosts.map(escape).join('|')})`;
-  const base = address.basePath.split('/').map(escape).join(SLASH);
+  const origin = `https?:${SLASHES}(?:${hosts.map((host) => RegExp.escape(host)).join('|')})`;
+  const base = address.basePath
+    .split('/')
+    .map((part) => RegExp.escape(part))
+    .join(SLASH);
   return {
     basePath: address.basePath,
     hostnames: new Set(urls.map((url) => url.hostname.toLowerCase())),
@@ -77,10 +80,6 @@ export function publicForm(publicAddress: string, backslash: string): string {
 function hostForms(url: URL): string[] {
   const host = url.host.toLowerCase();
   return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
-}
-
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
 // If there is no match in this many bytes, the search stops.
@@ -166,7 +165,7 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
 const PART_BYTES = 262_144;
 
 /**
- * Rewrites the absolute legacy addresses in a whole body. A long body is rewritten in parts, and other requests are
+ * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A long body is rewritten in parts, and other requests are
  * served in between, because a body can consist of hundreds of thousands of addresses.
  */
 export function rewriteWholeBody(
@@ -174,6 +173,7 @@ export function rewriteWholeBody(
   legacy: LegacyAddresses,
   publicAddress: string,
 ): Buffer | Promise<Buffer> {
+  if (!mayContain(body, legacy)) return body;
   if (body.length <= PART_BYTES) return rewriteLegacyAddresses(body, legacy, publicAddress);
   return rewriteInParts(body, createLegacyAddressRewriter(legacy, publicAddress));
 }
@@ -184,7 +184,8 @@ async function rewriteInParts(body: Buffer, rewriter: LegacyAddressRewriter): Pr
     parts.push(rewriter.part(body.subarray(at, at + PART_BYTES)));
     await turn();
   }
-  return Buffer.concat([...parts, rewriter.rest()]);
+  const rewritten = Buffer.concat([...parts, rewriter.rest()]);
+  return rewritten.equals(body) ? body : rewritten;
 }
 
 /** The parts of the upstream's base address. */

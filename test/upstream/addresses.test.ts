@@ -175,4 +175,12 @@ describe('a long body', () => {
     const body = Buffer.from(address);
     expect(Buffer.isBuffer(rewriteWholeBody(body, legacy, 'https://qa.example'))).toBe(true);
   });
+
+  it('is returned itself if it contains no address', async () => {
+    for (const text of ['no address ', 'http://lost.example/a '])
+      for (const times of [1, 60_000]) {
+        const body = Buffer.from(text.repeat(times));
+        expect(await rewriteWholeBody(body, legacy, 'https://qa.example')).toBe(body);
+      }
+  });
 });

@@ -4,12 +4,11 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Finds and rewrites absolute addresses of the legacy host in responses (rules, 11). */
+/** Rewrites absolute addresses of the legacy host in responses (rules, 11). */
 export interface LegacyAddresses {
   /** True if addresses are rewritten rather than only reported (`rewriteUrls: true`). */
   readonly rewrite: boolean;
-  readonly find: (body: Buffer) => boolean;
-  /** Returns a promise if the body is long. */
+  /** Returns the body itself if it contains no such address, and a promise if the body is long. */
   readonly replace: (body: Buffer, publicAddress: string) => Buffer | Promise<Buffer>;
   /** Returns the gateway's own address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
@@ -26,7 +25,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
     plan({ transparent }) {
       if (transparent || !addresses.rewrite) return undefined;
       const rewrite = (exchange: Exchange, reply: Reply): Reply | Promise<Reply> => {
-        if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
+        if (!Buffer.isBuffer(reply.body) || reply.facts?.namesUpstream === false) return reply;
         const body = addresses.replace(reply.body, addresses.publicAddress(exchange.arrival));
         return Buffer.isBuffer(body) ? withBody(reply, body) : body.then((written) => withBody(reply, written));
       };
@@ -40,5 +39,6 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
 
 /** Returns the reply with another body. If it had an entity tag, the tag is that of the new body. */
 function withBody(reply: Reply, body: Buffer): Reply {
+  if (body === reply.body) return reply;
   return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
 }

@@ -143,7 +143,7 @@ function factsOf(
     learnAll(authors, services.learn);
     services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
   }
-  return { validity, body };
+  return { validity, body, namesUpstream };
 }
 
 /** A response and its findings. After a scan, `json` contains only the members that later steps read. */
@@ -229,7 +229,7 @@ function knownFacts(
   trace.responses = { level, outcome: 'passed', verdict: 'valid' };
   trace.violations.push(...known.reported);
   learnAll(known.authors, services.learn);
-  return { validity: 'valid', body: known.facts };
+  return { validity: 'valid', body: known.facts, namesUpstream: known.namesUpstream };
 }
 
 function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicOrigin } from '../../../src/model/arrival.ts';
+import { bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
 import { rewriteAddresses } from '../../../src/pipeline/stages/rewrite-addresses.ts';
 import {
   arrivalWith,
@@ -14,8 +15,10 @@ import { bodyOf } from '../../builders/streamed-body.ts';
 
 const addresses = {
   rewrite: true,
-  find: (body: Buffer) => body.includes('http://legacy'),
-  replace: (body: Buffer, address: string) => Buffer.from(body.toString().replaceAll('http://legacy', address)),
+  replace: (body: Buffer, address: string) => {
+    const text = body.toString();
+    return text.includes('http://legacy') ? Buffer.from(text.replaceAll('http://legacy', address)) : body;
+  },
   publicAddress: ({ protocol, host = '' }: PublicOrigin) => `${protocol}://${host}`,
 };
 
@@ -46,6 +49,9 @@ describe('rewrite-addresses', () => {
   it('forwards everything else unchanged', async () => {
     const plain = replyWith({ id: 1 });
     expect(await rewriting(plain).answer).toBe(plain);
+    const searched = { validity: 'valid', body: bodyFactsOf(plannedWith(), {}), namesUpstream: false } as const;
+    const known = replyWith({ avatar: 'http://legacy/a.png' }, { facts: searched });
+    expect(await rewriting(known).answer).toBe(known);
     const stream = replyWith({}, { body: bodyOf('http://legacy') });
     expect(await rewriting(stream).answer).toBe(stream);
   });

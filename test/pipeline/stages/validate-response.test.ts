@@ -104,7 +104,7 @@ describe('validate-response', () => {
       { status: 200, mediaType: 'application/json;charset=UTF-8', isEmpty: false, json: pageOf([1]) },
     ]);
     expect(body).toBe(reply.body);
-    expect(facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), pageOf([1])) });
+    expect(facts).toMatchObject({ validity: 'valid', body: bodyFactsOf(plannedWith(), pageOf([1])) });
     expect(pageCount).toBe(3);
     expect(trace.responses).toEqual({ level: 'report', outcome: 'passed', verdict: 'valid' });
   });
@@ -130,7 +130,8 @@ describe('validate-response', () => {
     // The body is not JSON, which does not matter, because only the scan reads it.
     const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
     const exchange = exchangeWith();
-    expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), NODES) });
+    const body = bodyFactsOf(plannedWith(), NODES);
+    expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body, namesUpstream: false });
     expect(exchange.trace).toMatchObject({ scan: 'valid', violations: reported, responses: { verdict: 'valid' } });
     expect(learned).toEqual([['1', 'alice']]);
   });
