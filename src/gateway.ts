@@ -2,8 +2,8 @@ import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
-import { assembleEdges, type CompiledAssembly, type Edges } from './assembly/assemble-edges.ts';
-import { compileGateway, disabledOperations } from './assembly/compile-gateway.ts';
+import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
+import { type CompiledAssembly, compileGateway, explainRequest } from './assembly/compile-gateway.ts';
 import {
   applySettings,
   type Assembled,
@@ -30,7 +30,7 @@ import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
-import { explain, type ExplainRequest, type ExplainStep } from './pipeline/explain.ts';
+import type { ExplainRequest, ExplainStep } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
@@ -90,7 +90,12 @@ export interface Gateway extends Pick<
    * still serves requests. It then stops accepting connections, waits up to `listen.drainSeconds` for requests in
    * flight, and closes everything.
    */
-  close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/** How to close a gateway. */
+interface CloseOptions {
+  readonly lameDuckSeconds?: number;
 }
 
 /**
@@ -144,11 +149,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
     reload,
   });
-  const rules = () => ({
-    permissions: current.start.permissions,
-    ownership: current.services.ownership,
-    disabledOperations: disabledOperations(current.settings, current.start.contract.operations),
-  });
   const assembly: Assembly = {
     get settings() {
       return current.settings;
@@ -169,7 +169,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     get permissions() {
       return permissionMatrix(current.start.permissions, current.start.contract.operations);
     },
-    explain: (request) => explain(current.gateway, rules(), current.settings.mode.name, request),
+    explain: (request) => explainRequest(current, request),
     get baseline() {
       return current.start.baseline;
     },
@@ -250,12 +250,13 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const { assembly, drain } = await startAssembly(settings, given);
   const { host, port, adminHost, adminPort } = settings.listen;
   const opened: Listener[] = [];
+  const { close: closeAssembly } = assembly;
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     // The public side is closed first. Until it has finished its requests, the admin side still tells the load balancer
     // that the gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
-    await assembly.close();
+    await closeAssembly();
   };
   try {
     const publicSide = await listen(assembly.edges.publicServer, { host, port });
@@ -263,30 +264,13 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
     opened.push(adminSide);
     let closing: Promise<void> | undefined;
-    const { explain: explainRequest, reload } = assembly;
-    return {
+    // The assembly itself is extended, because a copy of its properties would not follow reloads.
+    return Object.assign(assembly, {
       publicUrl: publicSide.url,
       adminUrl: adminSide.url,
-      get settings() {
-        return assembly.settings;
-      },
-      get planLines() {
-        return assembly.planLines;
-      },
-      get gateway() {
-        return assembly.gateway;
-      },
-      get services() {
-        return assembly.services;
-      },
-      get baseline() {
-        return assembly.baseline;
-      },
-      explain: explainRequest,
-      reload,
-      close: ({ lameDuckSeconds = 0 } = {}) =>
+      close: ({ lameDuckSeconds = 0 }: CloseOptions = {}) =>
         (closing ??= close(assembly.settings.listen.drainSeconds * 1000, lameDuckSeconds * 1000)),
-    };
+    });
   } catch (error) {
     await close(0, 0);
     throw error;
@@ -294,26 +278,22 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
 }
 
 /** A gateway without its own listeners. The embedding application provides them. */
-interface MountedGateway {
+interface MountedGateway extends Pick<Assembly, 'planLines' | 'reload' | 'close'> {
   readonly handle: RequestListener;
   /** The Express app of the admin side: health checks, metrics and the console. */
   readonly admin: Express;
-  readonly planLines: readonly string[];
-  readonly reload: Reload;
-  close(): Promise<void>;
 }
 
 /** Starts a gateway without its own listeners. If this fails, everything is closed again. */
 export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
   const { assembly, drain } = await startAssembly(settings, given);
+  const { close: closeAssembly } = assembly;
   let closing: Promise<void> | undefined;
-  return {
+  return Object.assign(assembly, {
     handle: assembly.edges.handle,
     admin: assembly.edges.adminApp,
-    planLines: assembly.planLines,
-    reload: assembly.reload,
-    close: () => (closing ??= drain(0).then(() => assembly.close())),
-  };
+    close: () => (closing ??= drain(0).then(closeAssembly)),
+  });
 }
 
 /** Returns the default stream for log lines. It writes lines in batches, so the last batch must be flushed. */

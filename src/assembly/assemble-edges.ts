@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { withoutLimits } from '../upstream/upstream-options.ts';
-import { observesLimits } from '../config/settings.ts';
+import { observesLimits, type Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { withCors } from '../http/cors.ts';
@@ -10,15 +10,15 @@ import { createListenerServer, type ListenerServer } from '../http/listen.ts';
 import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from '../http/tls-certificate.ts';
 import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
 import { requestHeadFault } from '../http/malformed.ts';
-import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
+import { createPublicHandler, type PublicHandler, type PublicServices } from '../http/public-handler.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
-import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
-import type { Assembled, AssemblyParts } from './assemble-services.ts';
+import type { AssemblyParts } from './assemble-services.ts';
+import type { CompiledAssembly } from './compile-gateway.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Reload } from './reload.ts';
 
@@ -33,11 +33,6 @@ export interface Edges {
   use(next: CompiledAssembly): void;
   /** Stops the sampling of traffic. */
   close(): void;
-}
-
-/** The services with the gateway that is compiled for them. */
-export interface CompiledAssembly extends Assembled {
-  readonly gateway: CompiledGateway;
 }
 
 /** The parts of the gateway's state that the edges use. */
@@ -55,8 +50,8 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const { readiness, reload } = state;
   metrics.watch({ ready: () => readiness().ready });
   const startedAt = clock();
-  const consoleOf = ({ settings: used, start, services: current, gateway }: CompiledAssembly) =>
-    createLazyConsole(used, start, current, gateway, {
+  const consoleOf = (compiled: CompiledAssembly) =>
+    createLazyConsole(compiled, {
       clock,
       startedAt,
       purge,
@@ -86,29 +81,21 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ requestId, error: code }, 'request refused before it was read');
   };
-  let publicServices = publicServicesOf(first, parts);
-  const { cors } = settings;
-  const forOrigins = (handle: RequestListener, used: () => PublicServices) =>
-    cors === undefined ? handle : withCors(handle, cors, used);
-  const own = createPublicHandler(publicServices);
-  const mounted = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
+  const own = createPublicSide(settings.cors, publicServicesOf(first, parts));
+  const mounted = createPublicSide(settings.cors, withHeadCheck(publicServicesOf(first, parts)));
   const tls = secureListening(first);
-  const publicServer = createListenerServer(
-    forOrigins(own.handle, () => publicServices),
-    { ...listen, onRefused, secure: tls?.listening },
-  );
+  const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
   const certificate = tls?.watch(publicServer.server, clock);
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
   return {
-    handle: forOrigins(mounted.handle, () => ({ ...publicServices, checkHead: requestHeadFault })),
+    handle: mounted.handle,
     adminApp,
     publicServer,
     adminServer,
     use(next) {
-      publicServices = publicServicesOf(next, parts);
       operatorConsole = consoleOf(next);
-      own.use(publicServices);
-      mounted.use({ ...publicServices, checkHead: requestHeadFault });
+      own.use(publicServicesOf(next, parts));
+      mounted.use(withHeadCheck(publicServicesOf(next, parts)));
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);
     },
     close() {
@@ -117,6 +104,23 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     },
   };
 }
+
+/** Creates the handler of the public side. With `cors`, it also serves the pages of other origins. */
+function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
+  const handler = createPublicHandler(first);
+  if (cors === undefined) return handler;
+  let current = first;
+  return {
+    handle: withCors(handler.handle, cors, () => current),
+    use(services) {
+      current = services;
+      handler.use(services);
+    },
+  };
+}
+
+/** Adds the check of request heads, which only the gateway's own listener makes by itself. */
+const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
 

@@ -10,6 +10,7 @@ import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
+import { explain, type ExplainRequest, type ExplainStep } from '../pipeline/explain.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
@@ -31,10 +32,9 @@ import {
   publicAddressOf,
   publicOriginOf,
   rewriteWholeBody,
-  type UpstreamAddress,
 } from '../upstream/addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
-import type { AssemblyParts, Services } from './assemble-services.ts';
+import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { createPageVersions } from './page-version.ts';
 import { withShadowBodies } from './watch-shadow.ts';
@@ -44,6 +44,11 @@ const TARGETS_SHARE = 8;
 
 /** A limit that is higher than the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
+
+/** The services with the gateway that is compiled for them. */
+export interface CompiledAssembly extends Assembled {
+  readonly gateway: CompiledGateway;
+}
 
 /** Compiles the plans of all operations and creates the gateway from them. */
 export function compileGateway(
@@ -60,7 +65,14 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
+  // The addresses under which the legacy server is known, including all addresses to which requests are sent.
+  const legacy = compileLegacyAddresses(start.address, [
+    ...settings.upstream.alternates,
+    ...settings.upstream.legacyOrigins,
+  ]);
+  const planners = stagePlanners(
+    stageServices(settings, start, services, { clock, challenge, decidePermission, legacy }),
+  );
   const { ladder, overrides } = services;
   const pageVersionOf = createPageVersions(settings, start, services.withdrawals);
   const planned = (operation: Operation) => {
@@ -96,7 +108,7 @@ export function compileGateway(
       plans.set(id, planned(current.operation));
       targets.clear();
     },
-    undocumented: undocumentedPlan(settings, start, services, { access, clock }),
+    undocumented: undocumentedPlan(settings, services, { access, clock, legacy }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,
     authenticator: services.authenticator,
@@ -113,20 +125,17 @@ export function compileGateway(
 
 function undocumentedPlan(
   settings: Settings,
-  { address }: Start,
   { upstream, purge, learning }: Services,
-  { access, clock }: Pick<UndocumentedPlanParts, 'access' | 'clock'>,
+  parts: Pick<UndocumentedPlanParts, 'access' | 'clock' | 'legacy'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
+    ...parts,
     checks: settings.checks,
     transparent: settings.mode.transparent,
     allow: settings.undocumented.allow,
     rewriteUrls: settings.rewriteUrls,
-    legacy: legacyAddresses(settings, address),
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
-    access,
     upstream,
-    clock,
     sample: learning?.samplePath,
     purge: (tags) => void purge(tags ?? 'all'),
   });
@@ -134,12 +143,16 @@ function undocumentedPlan(
 
 function stageServices(
   settings: Settings,
-  { contract, permissions, address, isPermissionMessage, serviceAuthorization }: Start,
+  { contract, permissions, isPermissionMessage, serviceAuthorization }: Start,
   services: Services,
-  { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
+  {
+    clock,
+    challenge,
+    decidePermission,
+    legacy,
+  }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'> & { readonly legacy: LegacyAddresses },
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
-  const legacy = legacyAddresses(settings, address);
   const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
@@ -203,9 +216,13 @@ function stageServices(
   };
 }
 
-/** Compiles the addresses under which the legacy server is known, including all addresses to which requests are sent. */
-function legacyAddresses({ upstream }: Settings, address: UpstreamAddress): LegacyAddresses {
-  return compileLegacyAddresses(address, [...upstream.alternates, ...upstream.legacyOrigins]);
+/** Returns the steps that explain how the gateway would handle a request. The upstream is not contacted. */
+export function explainRequest(
+  { settings, start: { contract, permissions }, services: { ownership }, gateway }: CompiledAssembly,
+  request: ExplainRequest,
+): readonly ExplainStep[] {
+  const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
+  return explain(gateway, rules, settings.mode.name, request);
 }
 
 /** Combines an operation with its configuration. */

@@ -1,22 +1,15 @@
 import type { RequestHandler } from 'express';
 import { packageVersion } from '../files/package-root.ts';
-import type { Settings } from '../config/settings.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
-import { explain, explainLine } from '../pipeline/explain.ts';
-import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
-import type { Services } from './assemble-services.ts';
+import { explainLine } from '../pipeline/explain.ts';
+import { type CompiledAssembly, explainRequest } from './compile-gateway.ts';
 import { createContractPlaces } from './contract-places.ts';
-import type { Start } from './load-start.ts';
-import { disabledOperations } from './compile-gateway.ts';
 
 /** Creates the console's handler. It loads the console's modules and files on the first request. */
 export function createLazyConsole(
-  settings: Settings,
-  start: Start,
-  services: Services,
-  gateway: CompiledGateway,
+  compiled: CompiledAssembly,
   given: Pick<ConsoleSources, 'clock' | 'startedAt' | 'purge' | 'readiness' | 'reload'> &
     Pick<ReferenceSources, 'publicAddress'>,
 ): RequestHandler {
@@ -24,8 +17,8 @@ export function createLazyConsole(
   const load = async () => {
     const { createConsole } = await import('../console/create-console.ts');
     const { publicAddress, ...rest } = given;
-    const reference = { ...referenceOf(settings, start, gateway), publicAddress };
-    return createConsole({ ...sourcesOf(settings, start, services, gateway), ...rest, reference });
+    const reference = { ...referenceOf(compiled), publicAddress };
+    return createConsole({ ...sourcesOf(compiled), ...rest, reference });
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
@@ -38,7 +31,7 @@ export function createLazyConsole(
   };
 }
 
-function referenceOf(settings: Settings, { contract }: Start, { plans }: CompiledGateway) {
+function referenceOf({ settings, start: { contract }, gateway: { plans } }: CompiledAssembly) {
   return {
     contractVersion: contract.version,
     document: contract.document,
@@ -49,10 +42,10 @@ function referenceOf(settings: Settings, { contract }: Start, { plans }: Compile
   } satisfies Partial<ReferenceSources>;
 }
 
-function sourcesOf(settings: Settings, start: Start, services: Services, gateway: CompiledGateway) {
+function sourcesOf(compiled: CompiledAssembly) {
+  const { settings, start, services } = compiled;
   const { contract, permissions } = start;
-  const { ownership, traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger } = services;
-  const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
+  const { traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger } = services;
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -65,7 +58,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, gateway
     ladder,
     overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
-    explain: (request) => explain(gateway, rules, settings.mode.name, request).map(explainLine),
+    explain: (request) => explainRequest(compiled, request).map(explainLine),
     inventory: (query) => cache.inventory(query),
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstream.health(),

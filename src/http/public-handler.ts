@@ -30,7 +30,7 @@ interface Handled {
 }
 
 /** The handler of the public side, whose services a reload replaces. */
-interface PublicHandler {
+export interface PublicHandler {
   readonly handle: RequestListener;
   /** Uses other services for new requests. Requests in progress finish with the services that they began with. */
   use(services: PublicServices): void;
