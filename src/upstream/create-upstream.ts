@@ -30,7 +30,6 @@ import {
   type GateHistory,
   type GatePass,
   type UpstreamGate,
-  type Waiter,
 } from './upstream-gate.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
@@ -49,13 +48,12 @@ export interface UpstreamRequest {
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
-   * The client to which this request's streams are attributed. Required if a body may be streamed in either direction.
+   * Returns the client whose turn the request uses if it has to wait, and to which its streams are attributed. Required
+   * if a body may be streamed in either direction.
    */
-  readonly owner?: StreamOwner;
+  readonly owner?: () => StreamOwner;
   /** Identifies the page if the response is one that is stored. Its failures alone never open the circuit. */
   readonly page?: string | undefined;
-  /** Returns the client whose turn a request without an owner uses if it has to wait. */
-  readonly client?: () => string;
   /**
    * The form of the response.
    *
@@ -220,19 +218,19 @@ export function createUpstream(
 
   /** Counts a response as one of its client's streams from now on, because its duration depends on the client. */
   const continueAsStream = (
-    { method, owner = NO_OWNER }: UpstreamRequest,
+    { method, owner = noOwner }: UpstreamRequest,
     body: StreamedBody,
     pass: GatePass,
     done: (failure?: UpstreamFailure) => void,
   ) => {
     try {
       // A write cannot be undone, so the response to it is always forwarded.
-      if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner);
+      if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner());
     } catch (error) {
       body.destroy();
       throw error;
     }
-    pass.stream(owner);
+    pass.stream(owner());
     body.onEnd(done);
   };
 
@@ -253,7 +251,7 @@ export function createUpstream(
   ): Promise<ExchangedResponse> => {
     const pass: ObservedPass = admission instanceof Promise ? await admission : admission;
     const startedAt = observesLimits ? clock() : 0;
-    const { signal } = request;
+    const { signal, owner = noOwner } = request;
     let isCounted = false;
     /** Returns the limit that the exchange had exceeded when its head arrived or when it failed. */
     const exceeded = (): ExceededLimit | undefined => {
@@ -286,9 +284,9 @@ export function createUpstream(
       if (request.mode === 'streamed') {
         // Other requests may have opened streams while this one was waiting for its body or its place.
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
-        if (hasWaited && !isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
+        if (hasWaited && !isStreamedUp(request)) gate.checkStreams(owner());
         const response = await streamed(request, path, stop);
-        pass.stream(request.owner ?? NO_OWNER);
+        pass.stream(owner());
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
       }
@@ -310,25 +308,17 @@ export function createUpstream(
   return {
     async exchange(request) {
       const path = upstreamPath(address.basePath, request.target);
-      const { owner = NO_OWNER } = request;
-      if (isStreamedUp(request)) return attempt(request, path, gate.enterStream(owner));
-      if (request.mode !== 'streamed')
-        return attempt(
-          request,
-          path,
-          gate.enter(() => waiterOf(request)),
-        );
+      const { signal, owner = noOwner } = request;
+      if (isStreamedUp(request)) return attempt(request, path, gate.enterStream(owner()));
+      const enter = () => gate.enter(() => ({ signal, client: queueClient(owner()) }));
+      if (request.mode !== 'streamed') return attempt(request, path, enter());
       // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
       // refused because no stream is free.
-      gate.checkStreams(owner);
+      gate.checkStreams(owner());
       const { upload } = request;
       const complete =
         upload === undefined ? request : { ...request, body: await readShort(upload, options.clientTimeoutMs) };
-      return attempt(
-        complete,
-        path,
-        gate.enter(() => waiterOf(request)),
-      );
+      return attempt(complete, path, enter());
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: { ...retries } }),
     history: () => gate.history(),
@@ -360,12 +350,7 @@ export function createUpstream(
 }
 
 // The owner of requests that are not sent for a client. They are never streamed.
-const NO_OWNER: StreamOwner = { caller: undefined, isVerified: false, address: '' };
-
-const waiterOf = ({ signal, owner, client }: UpstreamRequest): Waiter => ({
-  signal,
-  client: client?.() ?? queueClient(owner ?? NO_OWNER),
-});
+const noOwner = (): StreamOwner => ({ caller: undefined, isVerified: false, address: '' });
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));

@@ -25,7 +25,7 @@ export interface GatePass {
 }
 
 /** An exchange that has to wait for a place. */
-export interface Waiter {
+interface Waiter {
   /** Ends the wait. */
   readonly signal?: Cancellation | undefined;
   /** The client whose turn the exchange uses. Clients get places in turn. */

@@ -223,7 +223,7 @@ describe('several addresses', () => {
         ...get,
         method: 'POST',
         mode: 'streamed' as const,
-        owner,
+        owner: () => owner,
         upload: { stream, length: undefined },
       };
       const { status, body } = await pool.upstream.exchange(request);

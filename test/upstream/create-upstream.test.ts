@@ -625,7 +625,7 @@ describe('the limit on exchanges', () => {
     const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 3, queueTimeoutMs: 60_000 });
     const send = (caller: string, number: number) => {
       const owner = { caller, isVerified: true, address: '203.0.113.7' };
-      return upstream.exchange({ ...get, target: `/${caller}${number}`, owner });
+      return upstream.exchange({ ...get, target: `/${caller}${number}`, owner: () => owner });
     };
     const greedy = [0, 1, 2, 3].map((number) => send('greedy', number));
     await expect.poll(() => pending.length).toBe(1);
@@ -644,7 +644,7 @@ describe('the limit on exchanges', () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 2, queueTimeoutMs: 60_000 });
     const send = (caller: string, isVerified: boolean, address = '203.0.113.7') =>
-      upstream.exchange({ ...get, owner: { caller, isVerified, address } });
+      upstream.exchange({ ...get, owner: () => ({ caller, isVerified, address }) });
     const rest = ['a', 'b'].map((caller) => send(caller, false).catch(() => undefined));
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 1, queued: 1 });
     const displaced = send('c', false);
@@ -684,7 +684,7 @@ describe("a client's streams", () => {
   const passed = {
     ...get,
     mode: 'streamed',
-    owner: { caller: 'alice', isVerified: true, address: '203.0.113.7' },
+    owner: () => ({ caller: 'alice', isVerified: true, address: '203.0.113.7' }),
   } as const;
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';

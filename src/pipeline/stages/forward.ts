@@ -5,7 +5,7 @@ import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { queueClient, streamOwner } from '../../upstream/client-streams.ts';
+import { streamOwner } from '../../upstream/client-streams.ts';
 import { errorShape } from '../../upstream/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
@@ -135,7 +135,7 @@ function rawRequest(exchange: Exchange) {
     target: arrival.target,
     headers: transparentHeaders(arrival),
     mode: 'transparent' as const,
-    owner: streamOwner(exchange.principal, arrival.clientAddress),
+    owner: () => streamOwner(exchange.principal, arrival.clientAddress),
     ...(raw === undefined ? {} : { body: raw }),
     ...(signal === undefined ? {} : { signal }),
   };
@@ -158,7 +158,7 @@ function builtRequest(
     ),
     mode: 'buffered' as const,
     page: planned.cache === undefined ? undefined : target,
-    client: () => queueClient(streamOwner(exchange.principal, arrival.clientAddress)),
+    owner: () => streamOwner(exchange.principal, arrival.clientAddress),
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   };

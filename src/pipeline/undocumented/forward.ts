@@ -30,6 +30,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
     trace.route = 'passthrough';
     const { authorization } = principal;
     const signal = clientGone?.();
+    const owner = streamOwner(principal, arrival.clientAddress);
     try {
       const { status, reason, headers, body, attempts, exceeded } = await upstream.exchange({
         method: arrival.method,
@@ -39,7 +40,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
           : passthroughHeaders(arrival, { authorization, identityCoding }),
         mode: 'streamed',
         upload: uploadOf(arrival),
-        owner: streamOwner(principal, arrival.clientAddress),
+        owner: () => owner,
         ...(signal === undefined ? {} : { signal }),
       });
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };

@@ -8,6 +8,7 @@ import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { forward } from '../../../src/pipeline/stages/forward.ts';
 import type { ExchangedResponse, UpstreamRequest } from '../../../src/upstream/create-upstream.ts';
+import { queueClient } from '../../../src/upstream/client-streams.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -105,15 +106,19 @@ describe('forward', () => {
     expect(sent[1]).not.toHaveProperty('body');
   });
 
-  it('waits as a verified caller, or as a network if the caller is not verified', async () => {
-    const { send, sent } = forwarding();
-    const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
-    await send({ arrival, principal: callerNamed('alice') }).answer;
-    await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
-    await send({ arrival, principal: ANONYMOUS }).answer;
-    const network = 'network 203.0.113.7';
-    expect(sent.map(({ client }) => client?.())).toEqual(['caller:verified:name:alice', network, network]);
-  });
+  it.each([false, true])(
+    'waits as a verified caller or as a network, whether in observe mode (%s) or not',
+    async (transparent) => {
+      const { send, sent } = forwarding({ transparent });
+      const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
+      await send({ arrival, principal: callerNamed('alice') }).answer;
+      await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
+      await send({ arrival, principal: ANONYMOUS }).answer;
+      const network = 'network 203.0.113.7';
+      const clients = sent.map(({ owner }) => owner && queueClient(owner()));
+      expect(clients).toEqual(['caller:verified:name:alice', network, network]);
+    },
+  );
 
   it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding();
