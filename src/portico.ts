@@ -65,7 +65,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     readSettings: read,
     ...(logStream !== undefined && { logStream }),
   });
-  const { handle, admin, planLines, close } = gateway;
+  const { handle, admin, close } = gateway;
   const reload = async (next = latest): Promise<readonly string[]> => {
     const before = latest;
     latest = next;
@@ -79,5 +79,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
       next(new Error('The request body has already been read: mount Portico before any body parser.'));
     else handle(req, res);
   };
-  return Object.assign(middleware, { admin, plans: planLines, reload, close });
+  const portico = Object.assign(middleware, { admin, plans: gateway.planLines, reload, close });
+  // A reload changes the plans.
+  return Object.defineProperty(portico, 'plans', { get: () => gateway.planLines });
 }

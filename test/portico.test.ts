@@ -87,6 +87,10 @@ describe('createPortico', () => {
     expect(await status()).toBe(400);
     expect(await portico.reload()).toEqual([]);
     expect(await status()).toBe(400);
+    const enforced = portico.plans;
+    await portico.reload(config({ mode: 'observe' }));
+    expect(portico.plans).toHaveLength(enforced.length);
+    expect(portico.plans).not.toEqual(enforced);
   });
 
   it('applies the checks that it has with its own listeners', async () => {
