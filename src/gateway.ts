@@ -113,7 +113,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const start = loadStart(settings, sources);
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams } = current.services;
+  const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
   metrics.watch({
@@ -183,6 +183,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       await overrides.written();
       learning?.close();
       await ledger.close();
+      await shared?.close();
       await upstreams.close(0);
       log.flush();
     },

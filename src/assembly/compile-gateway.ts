@@ -137,7 +137,7 @@ function undocumentedPlan(
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
     sample: learning?.samplePath,
-    purge: (tags) => void purge(tags ?? 'all'),
+    purge: (tags) => purge(tags ?? 'all'),
   });
 }
 

@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/record/create-ledger.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ChangeListener } from '../model/change-log.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
@@ -27,6 +28,7 @@ import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
+import { openSharedState, type SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
 /** The services that live until the gateway is closed. A reload only changes their options. */
@@ -46,8 +48,13 @@ export interface LastingServices {
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces a principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
-  /** Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages. */
-  readonly purge: (tags: readonly string[] | 'all') => number;
+  /**
+   * Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages in this
+   * process. If state is shared, returns a promise that resolves when the other gateways can see the purge.
+   */
+  readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
+  /** The state that is shared with other gateways. Undefined if Redis is not configured. */
+  readonly shared: SharedState | undefined;
   /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
   readonly live: Live;
 }
@@ -108,6 +115,12 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledgerDropped: () => ledger.dropped(),
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
   });
+  const purge = (tags: readonly string[] | 'all') => {
+    if (tags === 'all') live.pageCounts.dropAll();
+    else live.pageCounts.drop(tags);
+    return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
+  };
+  const shared = start.redis && openSharedState(settings, start.redis, { clock, logger, listener: purgesOf(purge) });
   const ladderParts = { clock, logger, metrics, isAccepted: first.accepts };
   const { ladder, file: ladderFile } = assembleLadder(settings, start, ladderParts);
   return {
@@ -123,12 +136,26 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     uploads: createUploadMemory(clock, live),
     kindOf,
     nameTag: createNameTag(),
-    purge: (tags) => {
-      if (tags === 'all') live.pageCounts.dropAll();
-      else live.pageCounts.drop(tags);
-      return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
-    },
+    shared,
+    purge:
+      shared === undefined
+        ? purge
+        : async (tags) => {
+            const pages = purge(tags);
+            await shared.changes.append({ kind: 'purge', tags });
+            return pages;
+          },
     live,
+  };
+}
+
+/** Applies the purges of other gateways. */
+function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
+  return {
+    apply(change, _number, own) {
+      if (change.kind === 'purge' && !own) purge(change.tags);
+    },
+    reset: () => void purge('all'),
   };
 }
 

@@ -10,6 +10,8 @@ import type { StoredOverrides } from '../overrides/override-files.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
+import { readRedisSecrets, type RedisSecrets } from '../redis/connect-redis.ts';
+import { usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
@@ -39,6 +41,8 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
   /** The certificate and key of the public side. Undefined without TLS. */
   readonly tls: TlsIdentity | undefined;
+  /** The secrets of the connection to Redis. Undefined if nothing is shared. */
+  readonly redis: RedisSecrets | undefined;
 }
 
 /** What startup reads in addition to the settings. */
@@ -88,8 +92,20 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
   const learned = attempt(() => ({ before: loadLearned(settings, running?.start.learned) }));
   const tls = attempt(() => ({ identity: tlsOf(settings) }));
+  const redis = attempt(() => ({ secrets: redisOf(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow || !tls || !overrides)
+  if (
+    !contract ||
+    !rules ||
+    !address ||
+    !service ||
+    !isPermissionMessage ||
+    !learned ||
+    !shadow ||
+    !tls ||
+    !overrides ||
+    !redis
+  )
     throw new StartFault([]);
   return {
     contract,
@@ -108,6 +124,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     overrides,
     learned: learned.before,
     tls: tls.identity,
+    redis: redis.secrets,
   };
 }
 
@@ -116,6 +133,13 @@ function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined 
   const { identity, faults } = readTlsIdentity(tls);
   if (identity !== undefined) return identity;
   throw new StartFault(faults.map(({ key, message }) => Object.assign({ message }, placeOf(`/listen/tls/${key}`))));
+}
+
+function redisOf({ redis, placeOf }: Settings): RedisSecrets | undefined {
+  if (!usesRedis(redis)) return undefined;
+  const read = readRedisSecrets(redis);
+  if ('secrets' in read) return read.secrets;
+  throw new StartFault([{ ...placeOf(`/redis/${read.key}`), message: read.fault }]);
 }
 
 function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {

@@ -81,6 +81,7 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.requestTimeoutSeconds',
   'listen.tls',
   'overrides.file',
+  'redis',
   'reference',
 ];
 

@@ -9,6 +9,7 @@ import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
 import { MODE_NAMES } from '../model/checks.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
+import { redisOptionsSchema } from '../redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { contractKeySchema } from './contract-key.ts';
@@ -90,6 +91,7 @@ export function configSchema(): Record<string, unknown> {
       ladder: ladderOptionsSchema,
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
+      redis: redisOptionsSchema,
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,

@@ -30,6 +30,8 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
+  REDIS_URL: '/redis/url',
+  REDIS_URL_FILE: '/redis/urlFile',
 } as const;
 
 /** The environment variables of a process, by name. */

@@ -12,6 +12,7 @@ import { type ModeName, MODES } from '../model/checks.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
+import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig, type ConfigProblem } from './check-config.ts';
 import { configPath, givenConfig, readConfigFile } from './config-file.ts';
@@ -129,6 +130,21 @@ function withPasswordFile(upstream: UpstreamOptions, resolved: (path: string) =>
   return { ...upstream, credentials: { ...credentials, ...(passwordFile !== undefined && { passwordFile }) } };
 }
 
+function withRedisFiles(
+  redis: RedisOptions,
+  resolved: (pointer: string, path: unknown) => string | undefined,
+): RedisOptions {
+  const at = (key: 'urlFile' | 'passwordFile') => {
+    const path = resolved(`/redis/${key}`, redis[key]);
+    return path === undefined ? {} : { [key]: path };
+  };
+  const files = Object.entries(redis.tls ?? {}).map(([key, value]: [string, unknown]) =>
+    key.endsWith('File') ? [key, resolved(`/redis/tls/${key}`, value)] : [key, value],
+  );
+  const tls = redis.tls && { tls: Object.fromEntries(files) as RedisTlsOptions };
+  return { ...redis, ...at('urlFile'), ...at('passwordFile'), ...tls };
+}
+
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
   // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
@@ -196,6 +212,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
     overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
     learn: withFile(LEARN_DEFAULTS, 'learn'),
+    redis: withRedisFiles(withDefaults(REDIS_DEFAULTS, raw['redis']), pathAt),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),
     comments: toCommentsOptions(part('comments')),

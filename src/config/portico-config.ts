@@ -2,6 +2,7 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
+import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { AllowedPath, CorsOptions, ListenOptions } from './general-options.ts';
 
@@ -43,6 +44,7 @@ export type PorticoConfig = {
   readonly ladder?: Section;
   readonly overrides?: Section;
   readonly learn?: Section;
+  readonly redis?: Partial<RedisOptions>;
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly gdpr?: Partial<GdprOptions>;
   readonly comments?: Section;

@@ -87,8 +87,11 @@ interface SecretFile {
 
 /** Returns the files that contain secrets, apart from the roles file. */
 export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
-  const { adminTokenFile, listen, upstream, originOf } = settings;
-  const inline = [adminTokenFile === undefined ? ['/adminToken'] : [], ['/upstream/credentials/password']]
+  const { adminTokenFile, listen, redis, upstream, originOf } = settings;
+  const inline = [
+    adminTokenFile === undefined ? ['/adminToken'] : [],
+    ['/upstream/credentials/password', '/redis/url', '/redis/password'],
+  ]
     .flat()
     .find((pointer) => originOf(pointer) === 'file');
   const { passwordFile } = { passwordFile: undefined, ...upstream.credentials };
@@ -98,6 +101,9 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/upstream/credentials/passwordFile', passwordFile],
     ['/listen/tls/keyFile', listen.tls?.keyFile],
     ['/listen/tls/passphraseFile', listen.tls?.passphraseFile],
+    ['/redis/urlFile', redis.urlFile],
+    ['/redis/passwordFile', redis.passwordFile],
+    ['/redis/tls/keyFile', redis.tls?.keyFile],
   ];
   return files.flatMap(([pointer, path]) => (pointer === undefined || path === undefined ? [] : [{ pointer, path }]));
 }

@@ -11,6 +11,7 @@ import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
+import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
@@ -79,6 +80,8 @@ export interface Settings {
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
+  /** The server on which several gateways share their state. */
+  readonly redis: RedisOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;

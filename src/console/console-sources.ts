@@ -58,7 +58,7 @@ export interface ConsoleSources {
   /**
    * Purges the stored responses that have one of the tags, or all responses. Returns the number of purged responses.
    */
-  readonly purge: (tags: readonly string[] | 'all') => number;
+  readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
   readonly reload: () => Promise<ReloadResult>;

@@ -51,7 +51,7 @@ export function createApi(sources: ConsoleSources): Router {
     const snapshot = await sources.ledger.snapshot({ since: sources.clock() - windowHours * HOUR_MS });
     res.json({ windowHours, rows: sources.ladder.rows(snapshot) });
   });
-  router.post('/ladder/lift', ...writes, ({ body }, res) => {
+  router.post('/ladder/lift', ...writes, async ({ body }, res) => {
     const { operation, check } = fieldsOf(body);
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
       res.status(400).json({ error: 'Provide an operation and a check.' });
@@ -65,10 +65,10 @@ export function createApi(sources: ConsoleSources): Router {
   router.get('/cache', ({ query }, res) => {
     res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
   });
-  router.post('/cache/purge', ...writes, ({ body }, res) => {
+  router.post('/cache/purge', ...writes, async ({ body }, res) => {
     const { all, tag } = fieldsOf(body);
-    if (all === true) res.json({ purged: sources.purge('all') });
-    else if (typeof tag === 'string' && tag !== '') res.json({ purged: sources.purge([tag]) });
+    if (all === true) res.json({ purged: await sources.purge('all') });
+    else if (typeof tag === 'string' && tag !== '') res.json({ purged: await sources.purge([tag]) });
     else res.status(400).json({ error: 'Provide a tag, or set all to true.' });
   });
 

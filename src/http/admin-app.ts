@@ -24,7 +24,7 @@ export interface AdminAppServices {
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
-  readonly purge: (tags: readonly string[] | 'all') => number;
+  readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
   readonly reload: () => Promise<ReloadResult>;
   /** Lists, sets and ends overrides. */
@@ -117,7 +117,7 @@ function logRequests(logger: Logger): RequestHandler {
 }
 
 function purge(services: AdminAppServices): RequestHandler {
-  return (req, res) => {
+  return async (req, res) => {
     const body: unknown = req.body;
     const request = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
     const { tags, all } = request;
@@ -126,7 +126,7 @@ function purge(services: AdminAppServices): RequestHandler {
       res.status(400).json({ error: 'Send {"all": true} or {"tags": ["questions", "node:17"]}.' });
       return;
     }
-    res.json({ purged: services.purge(all === true ? 'all' : (tags as string[])) });
+    res.json({ purged: await services.purge(all === true ? 'all' : (tags as string[])) });
   };
 }
 

@@ -23,6 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['privacy'],
   ['model'],
   ['errors', 'files'],
+  ['redis'],
   FEATURES,
   ['pipeline', 'config'],
   ['http', 'console', 'walk', 'doctor', 'audit'],

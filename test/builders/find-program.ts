@@ -19,6 +19,7 @@ const PROGRAMS = {
     variable: 'PORTICO_CHROMIUM',
     debianPackage: 'chromium-headless-shell',
   },
+  redis: { commands: ['redis-server', 'valkey-server'], variable: 'PORTICO_REDIS', debianPackage: 'redis-server' },
 } as const satisfies Record<string, SystemProgram>;
 
 /** The name of a program that tests may use. */
@@ -28,7 +29,7 @@ export type ProgramName = keyof typeof PROGRAMS;
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/** Looks for a program in its environment variable and on the PATH. It is required if PORTICO_REQUIRE_PROGRAMS is 1. */
+/** Looks for a program in its environment variable and on the PATH. It is required if CI is true. */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -46,7 +47,7 @@ export function findProgram(
       given === undefined
         ? `${name} is missing: apt-get install ${debianPackage}, or set ${variable} to where it is.`
         : `${variable} names ${given}, which is no program.`,
-    required: env['PORTICO_REQUIRE_PROGRAMS'] === '1',
+    required: env['PORTICO_REQUIRE_PROGRAMS'] === '1' || env['CI'] === 'true',
   };
 }
 

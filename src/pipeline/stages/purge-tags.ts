@@ -3,8 +3,8 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Removes the stored responses with these tags. */
-export type Purge = (tags: readonly string[]) => void;
+/** Removes the stored responses with these tags. If other gateways must remove them too, returns a promise. */
+export type Purge = (tags: readonly string[]) => unknown;
 
 /**
  * Purges the stored responses that a write may have changed, before the client receives the response to the write
@@ -19,10 +19,10 @@ export function purgeTags(purge: Purge): StagePlanner {
       return (next) => async (exchange) => {
         try {
           const reply = await next(exchange);
-          if (reply.status < 400 || reply.status >= 500) drop(exchange);
+          if (reply.status < 400 || reply.status >= 500) await drop(exchange);
           return reply;
         } catch (error) {
-          if (!isRefusal(error)) drop(exchange);
+          if (!isRefusal(error)) await drop(exchange);
           throw error;
         }
       };

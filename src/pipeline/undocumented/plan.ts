@@ -41,7 +41,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
   /** Removes the stored responses with these tags, or all stored responses if there is no argument. */
-  readonly purge: (tags: readonly string[] | undefined) => void;
+  readonly purge: (tags: readonly string[] | undefined) => unknown;
 }
 
 /** Compiles the plan for undocumented paths from the stages that apply, once at startup. */
@@ -100,10 +100,10 @@ function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExch
       reply = await next(exchange);
     } catch (error) {
       // A write whose response was lost may still have taken effect.
-      if (error instanceof UpstreamFailure) purge(passthroughPurges(path));
+      if (error instanceof UpstreamFailure) await purge(passthroughPurges(path));
       throw error;
     }
-    if (reply.status < 400 || reply.status >= 500) purge(passthroughPurges(path));
+    if (reply.status < 400 || reply.status >= 500) await purge(passthroughPurges(path));
     return reply;
   };
 }

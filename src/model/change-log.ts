@@ -1,0 +1,47 @@
+/**
+ * A change that every gateway in front of the same upstream has to apply to its own memory. It contains no personal
+ * data and no secrets, because it is stored outside the process.
+ */
+export type SharedChange =
+  /** Stored pages and page counts with any of the tags, or all of them, are no longer valid. */
+  | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
+  /** The responses of the operation depend on the caller. */
+  | { readonly kind: 'demote'; readonly operation: string }
+  /** The verified credentials of a caller must be verified again. `caller` is a keyed hash of the name. */
+  | { readonly kind: 'forget'; readonly caller: string }
+  /** A document that the gateways share has changed and has to be read again. */
+  | { readonly kind: 'reread'; readonly document: string };
+
+/**
+ * A position in the log. Numbers are comparable only within a lineage; the lineage changes when the log may have lost
+ * changes.
+ */
+export interface LogPosition {
+  readonly lineage: string;
+  readonly number: number;
+}
+
+/** Receives the changes in the order of the log. */
+export interface ChangeListener {
+  /**
+   * Applies a change. `own` is true if this process appended it and therefore applied it before. It is also called for
+   * the changes that were appended before the process started.
+   */
+  apply(change: SharedChange, number: number, own: boolean): void;
+  /** Changes may have been lost, so nothing that was stored before may be served any more. */
+  reset(position: LogPosition): void;
+}
+
+/** The log of the changes that all gateways of a fleet apply in the same order. */
+export interface ChangeLog {
+  /**
+   * Appends a change. The caller must already have applied it. Resolves when the other gateways can read it, or when it
+   * has been queued because the log is unavailable. Never rejects.
+   */
+  append(change: SharedChange): Promise<void>;
+  /** The position of the latest change that this process has applied. Undefined until the log was first read. */
+  position(): LogPosition | undefined;
+  /** The latest instant for which all changes are known to be applied here, in epoch milliseconds. */
+  syncedAt(): number;
+  close(): Promise<void>;
+}
