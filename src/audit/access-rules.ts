@@ -1,12 +1,11 @@
 import type { CheckName } from '../model/checks.ts';
 import { resolveRole } from '../permissions/compile-permissions.ts';
+import type { AllowEntry } from '../pipeline/undocumented/policy.ts';
 import { ANONYMOUS_ROLE, demoAccounts } from '../permissions/roles-file.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule.ts';
 
 const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
-
-const isReal = ({ settings }: AuditSubject) => !settings.embedded;
 
 /** Rules about who gets in, and what they may do. */
 export const ACCESS_RULES: readonly AuditRule[] = [
@@ -14,6 +13,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'nothing-enforced',
     severity: 'medium',
     key: '/mode',
+    realOnly: true,
     risk: 'Nothing is refused: every violation and every missing permission is only counted.',
     fix: 'Look at the recorded violations (portico report), accept or fix them, and move to mode: staging.',
     find: (subject) => {
@@ -21,27 +21,29 @@ export const ACCESS_RULES: readonly AuditRule[] = [
       const own = subject.operations.some(({ id }) =>
         Object.values(subject.settings.checksFor(id)).includes('enforce'),
       );
-      return foundIf(isReal(subject) && !enforces && !own, `mode ${subject.settings.mode.name} enforces no check`);
+      return foundIf(!enforces && !own, `mode ${subject.settings.mode.name} enforces no check`);
     },
   },
   {
     id: 'authentication-off',
     severity: 'high',
     key: '/checks/authentication',
+    realOnly: true,
     risk: 'Anyone who can reach the public port can use these operations under any name, without a password.',
     fix: 'Set the check to enforce, or at least to report.',
-    find: (subject) => (isReal(subject) ? listed(operationsAt(subject, 'authentication', 'off')) : []),
+    find: (subject) => listed(operationsAt(subject, 'authentication', 'off')),
   },
   {
     id: 'permissions-off',
     severity: 'high',
     key: '/checks/permissions',
+    realOnly: true,
     risk: 'Callers without the required permission still get responses, including private fields of comments.',
     fix: 'Set the check to enforce.',
     find: (subject) => {
       const off = operationsAt(subject, 'permissions', 'off');
       const guarded = subject.operations.filter((one) => one.requires !== undefined || one.carriesPrivateFields);
-      return isReal(subject) ? listed(guarded.map(({ id }) => id).filter((id) => off.includes(id))) : [];
+      return listed(guarded.map(({ id }) => id).filter((id) => off.includes(id)));
     },
   },
   {
@@ -55,7 +57,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
       const held = resolveRole(roles.roles, ANONYMOUS_ROLE).permissions;
       return settings.undocumented.allow
         .filter(({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission)))
-        .map(({ method, path }) => `${method} ${path}`);
+        .map(entryText);
     },
   },
   {
@@ -79,13 +81,14 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     id: 'unmapped-callers-delegated',
     severity: 'info',
     key: '/roles/unmapped',
+    realOnly: true,
     risk: 'For callers without an account, only the upstream checks permissions; Portico adds no protection.',
     fix: 'List the accounts in the roles file and set roles.unmapped to deny or to a role with few permissions.',
     find: (subject) => {
       const { roles, authentication, checks } = subject.settings;
       const policy = roles.unmapped ?? subject.roles.unmapped ?? 'delegate';
       const delegates = policy === 'delegate' && authentication.verifier === 'upstream';
-      return foundIf(isReal(subject) && delegates && checks.permissions === 'enforce', 'delegate');
+      return foundIf(delegates && checks.permissions === 'enforce', 'delegate');
     },
   },
   {
@@ -120,7 +123,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
           const isOpen = isUnsafe(method) && path.endsWith('/**') && permission === undefined;
           return isOpen || path === '/services/v2/**';
         })
-        .map(({ method, path }) => `${method} ${path}`),
+        .map(entryText),
   },
   {
     id: 'demo-accounts-reachable',
@@ -135,6 +138,8 @@ export const ACCESS_RULES: readonly AuditRule[] = [
     },
   },
 ];
+
+const entryText = ({ method, path }: AllowEntry): string => `${method} ${path}`;
 
 const operationsAt = ({ settings, operations }: AuditSubject, check: CheckName, level: string): readonly string[] =>
   operations.map(({ id }) => id).filter((id) => settings.checksFor(id)[check] === level);

@@ -29,6 +29,8 @@ export interface AuditRule {
   readonly severity: Severity;
   /** The JSON pointer of the configuration key to look at. */
   readonly key: string;
+  /** True if the rule does not apply to the embedded reference server. */
+  readonly realOnly?: true;
   /** What an attacker or an outage could do. */
   readonly risk: string;
   readonly fix: string;

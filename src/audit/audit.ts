@@ -33,8 +33,8 @@ export const AUDIT_RULES: readonly AuditRule[] = [
 /** Applies all rules to a configuration. Returns the findings, the worst first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
-  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, risk, fix, find }) => {
-    const found = find(subject);
+  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {
+    const found = realOnly && settings.embedded ? [] : find(subject);
     if (found.length === 0) return [];
     const source = settings.originOf(pointer) === 'default' ? 'default' : settings.placeOf(pointer).source;
     return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, risk, fix }];

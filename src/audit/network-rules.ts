@@ -18,11 +18,12 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'passwords-in-the-clear',
     severity: 'high',
     key: '/listen/host',
+    realOnly: true,
     risk: 'Nothing indicates that TLS protects the public side. Without TLS, anyone on the network can read passwords.',
     fix: 'Set listen.tls, or terminate TLS in a proxy (listen.trustedProxies, publicOrigin: https://…).',
-    find: ({ settings: { embedded, listen, publicOrigin } }) => {
+    find: ({ settings: { listen, publicOrigin } }) => {
       const isProxied = listen.trustedProxies.length > 0 || publicOrigin?.startsWith('https:') === true;
-      const isOpen = !embedded && !isLoopbackHost(listen.host) && !isProxied && listen.tls === undefined;
+      const isOpen = !isLoopbackHost(listen.host) && !isProxied && listen.tls === undefined;
       return foundIf(isOpen, `listens on ${listen.host} without TLS and without a proxy`);
     },
   },
@@ -39,10 +40,11 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'upstream-in-the-clear',
     severity: 'high',
     key: '/upstream/url',
+    realOnly: true,
     risk: 'Credentials cross a public network unencrypted, where they can be read and responses can be changed.',
     fix: 'Use https, or an address inside a private network.',
-    find: ({ settings: { upstream, embedded } }) =>
-      !embedded && upstream.url !== undefined && isClearAndPublic(upstream.url) ? [new URL(upstream.url).origin] : [],
+    find: ({ settings: { upstream } }) =>
+      upstream.url !== undefined && isClearAndPublic(upstream.url) ? [new URL(upstream.url).origin] : [],
   },
   {
     id: 'admin-in-the-clear',
@@ -80,10 +82,11 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'contract-status-exposed',
     severity: 'info',
     key: '/contractStatusHeader',
+    realOnly: true,
     risk: 'Contract-Status shows every client whether and where responses differ from the contract.',
     fix: 'Set contractStatusHeader: false if clients do not need it.',
-    find: ({ settings: { embedded, contractStatusHeader, listen } }) =>
-      foundIf(!embedded && contractStatusHeader && !isLoopbackHost(listen.host), 'true'),
+    find: ({ settings: { contractStatusHeader, listen } }) =>
+      foundIf(contractStatusHeader && !isLoopbackHost(listen.host), 'true'),
   },
 ];
 

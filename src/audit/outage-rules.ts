@@ -26,10 +26,11 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'keep-alive-too-short',
     severity: 'medium',
     key: '/listen/keepAliveSeconds',
+    realOnly: true,
     risk: 'A load balancer reuses a connection while Portico is closing it, and the client gets a 502.',
     fix: `Use more than the idle timeout of the load balancer, which is often ${BALANCER_SECONDS} seconds.`,
-    find: ({ settings: { embedded, listen } }) =>
-      foundIf(!embedded && listen.keepAliveSeconds <= BALANCER_SECONDS, `${listen.keepAliveSeconds} seconds`),
+    find: ({ settings: { listen } }) =>
+      foundIf(listen.keepAliveSeconds <= BALANCER_SECONDS, `${listen.keepAliveSeconds} seconds`),
   },
   {
     id: 'idle-upstream-connections',
@@ -74,19 +75,21 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'no-lame-duck',
     severity: 'medium',
     key: '/listen/lameDuckSeconds',
+    realOnly: true,
     risk: 'At every restart, load balancers still send requests after Portico has stopped listening.',
     fix: `Use a value longer than the interval of the load balancer’s health checks; the default is ${LISTEN_DEFAULTS.lameDuckSeconds}.`,
-    find: ({ settings: { embedded, listen } }) => foundIf(!embedded && listen.lameDuckSeconds === 0, '0'),
+    find: ({ settings: { listen } }) => foundIf(listen.lameDuckSeconds === 0, '0'),
   },
   {
     id: 'drain-shorter-than-requests',
     severity: 'info',
     key: '/listen/drainSeconds',
+    realOnly: true,
     risk: 'At a restart, requests that are allowed to take longer than this are cut off.',
     fix: 'Use at least upstream.totalTimeoutMs, and give the process enough time to end.',
-    find: ({ settings: { embedded, listen, upstream } }) =>
+    find: ({ settings: { listen, upstream } }) =>
       foundIf(
-        !embedded && listen.drainSeconds * 1000 < upstream.totalTimeoutMs,
+        listen.drainSeconds * 1000 < upstream.totalTimeoutMs,
         `${listen.drainSeconds} seconds, while requests may take ${upstream.totalTimeoutMs / 1000}`,
       ),
   },
