@@ -4,7 +4,7 @@ import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
-import { LedgerFileError } from '../ledger/store/ledger-file-error.ts';
+import { LedgerFileError } from '../ledger/store/ledger-file.ts';
 import { ledgerAt } from '../ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../ledger/store/memory-store.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -3,8 +3,14 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { OpenedStore } from '../ledger-store.ts';
-import { beginFile } from './begin-file.ts';
-import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file-error.ts';
+import {
+  beginFile,
+  USE_ANOTHER_FILE,
+  LedgerFileError,
+  SQLITE,
+  sqliteCodeOf,
+  convertFileErrors,
+} from './ledger-file.ts';
 
 /** The time in milliseconds that a writer waits for another writer, such as a second gateway with the same file. */
 const BUSY_MS = 5_000;

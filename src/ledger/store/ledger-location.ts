@@ -4,7 +4,7 @@ import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts
 import type { LedgerOptions } from '../ledger-options.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
-import { openFileStore } from './open-file-store.ts';
+import { openFileStore } from './worker-store.ts';
 
 /** The place where a ledger is stored. The gateway and the command line open ledgers only through this interface. */
 interface LedgerLocation {

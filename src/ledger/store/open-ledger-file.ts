@@ -6,7 +6,7 @@ import type { LedgerReader } from '../../model/ledger-snapshot.ts';
 import { emptySnapshot } from '../ledger-store.ts';
 import { readLedgerDatabase } from './ledger-database.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
-import { convertFileErrors, LedgerFileError } from './ledger-file-error.ts';
+import { convertFileErrors, LedgerFileError } from './ledger-file.ts';
 
 /** Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if it cannot be used. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {

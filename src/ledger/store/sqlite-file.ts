@@ -7,7 +7,7 @@ import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts
 import { type EntryDelta, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import type { StoreLimits, StoreState } from '../ledger-store.ts';
 import { inTransaction, openLedgerDatabase } from './ledger-database.ts';
-import { SQLITE, sqliteCodeOf } from './ledger-file-error.ts';
+import { SQLITE, sqliteCodeOf } from './ledger-file.ts';
 import { prepareRoom } from './sqlite-retention.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { LedgerBatch } from '../ledger-batch.ts';
-import type { LedgerStore, StoreState } from '../ledger-store.ts';
+import type { LedgerStore, OpenedStore, StoreState } from '../ledger-store.ts';
+import { beginFile } from './ledger-file.ts';
 import type { FileLimits } from './sqlite-file.ts';
 
 /** What the ledger thread needs to start. */
@@ -37,6 +39,20 @@ interface PendingTask {
   // The kind of the task determines the type of the result.
   resolve(result: never): void;
   reject(error: Error): void;
+}
+
+/**
+ * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
+ * `LedgerFileError`. SQLite is loaded only if the file has content, so the very first startup does not load it.
+ */
+export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
+  if (beginFile(path)) {
+    const callerKey = randomBytes(32).toString('hex');
+    return { store: createWorkerStore({ path, limits, callerKey }), fingerprints: [], callerKey };
+  }
+  const { readStoredKeys } = await import('./ledger-database.ts');
+  const known = readStoredKeys(path);
+  return { ...known, store: createWorkerStore({ path, limits, callerKey: known.callerKey }) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { beginFile } from '../../../src/ledger/store/begin-file.ts';
+import { beginFile } from '../../../src/ledger/store/ledger-file.ts';
 import { openLedgerFile } from '../../../src/ledger/store/open-ledger-file.ts';
 import { openSqliteStore } from '../../../src/ledger/store/sqlite-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';

@@ -1,3 +1,7 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from '../../files/replace-file.ts';
+
 /** The reason why a ledger file is unusable: it is missing, cannot be opened, or is not a ledger of this version. */
 type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
 
@@ -16,6 +20,23 @@ export class LedgerFileError extends Error {
 
 /** The suggested fix if the file is not a ledger of this version. */
 export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this one away';
+
+/**
+ * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
+ * is empty. The file must exist before SQLite opens it, because otherwise SQLite would create it with permissions that
+ * let all users read it. SQLite's companion files inherit the permissions of the ledger file.
+ */
+export function beginFile(path: string): boolean {
+  return convertFileErrors(path, () => {
+    makeFolder(dirname(path));
+    const file = openSync(path, 'a', 0o600);
+    try {
+      return fstatSync(file).size === 0;
+    } finally {
+      closeSync(file);
+    }
+  });
+}
 
 /** Runs work on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
 export function convertFileErrors<T>(path: string, act: () => T): T {
