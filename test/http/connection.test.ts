@@ -5,7 +5,7 @@ import { finished } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createListenerServer } from '../../src/http/listen.ts';
 import { until } from '../builders/until.ts';
-import { serve, talk } from './serve.ts';
+import { LISTENER, serve, talk } from './serve.ts';
 
 const get = (path = '/', ...headers: string[]) => [`GET ${path} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n');
 const BAD = 'NOT HTTP\r\n\r\n';
@@ -19,15 +19,7 @@ async function listening(listener: RequestListener = (request, response) => resp
       seen.push(`${request.method} ${request.url}`);
       listener(request, response);
     },
-    {
-      host: '127.0.0.1',
-      port: 0,
-      keepAliveSeconds: 75,
-      requestTimeoutSeconds: 60,
-      headersTimeoutSeconds: 20,
-      maxHeaderBytes: 1024,
-      onRefused: ({ code }) => codes.push(code),
-    },
+    { ...LISTENER, maxHeaderBytes: 1024, onRefused: ({ code }) => codes.push(code) },
   );
   return { ...(await serve(server)), codes, seen, connections };
 }

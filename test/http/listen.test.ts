@@ -5,17 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createListenerServer, listen, type Listener, type ListenerOptions } from '../../src/http/listen.ts';
 import { callAt } from '../builders/call.ts';
 import { until } from '../builders/until.ts';
-import { talk } from './serve.ts';
-
-const OPTIONS: ListenerOptions = {
-  host: '127.0.0.1',
-  port: 0,
-  keepAliveSeconds: 75,
-  requestTimeoutSeconds: 60,
-  headersTimeoutSeconds: 20,
-  maxHeaderBytes: 2048,
-  onRefused: () => undefined,
-};
+import { LISTENER, talk } from './serve.ts';
 
 const open: Listener[] = [];
 const agent = new Agent({ keepAlive: true });
@@ -25,7 +15,7 @@ afterEach(async () => {
 
 async function listening(options: Partial<ListenerOptions> = {}) {
   const responses: ServerResponse[] = [];
-  const all = { ...OPTIONS, ...options };
+  const all = { ...LISTENER, ...options };
   const created = createListenerServer((_request, response) => responses.push(response), all);
   const listener = await listen(created, all);
   open.push(listener);

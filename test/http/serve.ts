@@ -1,7 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { ListenerOptions } from '../../src/http/listen.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
+
+/** Options of a listener on a free port. */
+export const LISTENER: ListenerOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  keepAliveSeconds: 75,
+  requestTimeoutSeconds: 60,
+  headersTimeoutSeconds: 20,
+  maxHeaderBytes: 2048,
+  onRefused: () => undefined,
+};
 
 async function close(server: Server): Promise<void> {
   if (!server.listening) return;

@@ -8,6 +8,7 @@ import { createListenerServer, listen, type Listener } from '../../src/http/list
 import { createCertificate } from '../builders/certificates.ts';
 import { connectTls, tlsFiles } from '../builders/tls.ts';
 import { until } from '../builders/until.ts';
+import { LISTENER } from './serve.ts';
 
 const open: Listener[] = [];
 afterEach(async () => {
@@ -30,12 +31,7 @@ async function listening(secure: boolean, app: RequestListener = echo, given: Pa
   const seen: string[] = [];
   const failed: string[] = [];
   const options = {
-    host: '127.0.0.1',
-    port: 0,
-    keepAliveSeconds: 75,
-    requestTimeoutSeconds: 60,
-    headersTimeoutSeconds: 20,
-    maxHeaderBytes: 2048,
+    ...LISTENER,
     onRefused: ({ code }: { readonly code: string }) => void codes.push(code),
     ...(secure && {
       secure: {
@@ -223,13 +219,7 @@ describe('client certificates', () => {
         echo(request, response);
       },
       {
-        host: '127.0.0.1',
-        port: 0,
-        keepAliveSeconds: 75,
-        requestTimeoutSeconds: 60,
-        headersTimeoutSeconds: 20,
-        maxHeaderBytes: 2048,
-        onRefused: () => undefined,
+        ...LISTENER,
         secure: {
           options: { ...options, clientCertificates },
           identity: secured,
@@ -237,7 +227,7 @@ describe('client certificates', () => {
         },
       },
     );
-    const listener = await listen(created, { host: '127.0.0.1', port: 0 });
+    const listener = await listen(created, LISTENER);
     open.push(listener);
     const { port } = created.server.address() as AddressInfo;
     /** Sends one request and returns the status line, or an empty string if the connection was closed instead. */
