@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { CorsOptions } from '../config/general-options.ts';
-import { createTrace } from '../model/trace.ts';
+import { allowedMethods } from '../pipeline/undocumented/policy.ts';
 import { createArrivalReader, type HttpArrival } from './arrival.ts';
-import { type PublicServices, recordAtEnd } from './public-handler.ts';
-import { addEdgeHeaders } from './write-reply.ts';
+import { type PublicServices, recordAtEnd, traceOf } from './public-handler.ts';
+import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
  * Returns a handler that lets the pages of the configured origins read responses (Fetch standard, 3.3). It answers
@@ -60,9 +60,8 @@ function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, servi
     const documented = documentedMethods(arrival, current);
     if (documented === undefined) return false;
     const allowed = documented.filter((method) => methods === undefined || methods.includes(method));
-    const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
-    const trace = createTrace({ requestId, traceparent, method, startedAt, target });
-    const list = own.filter((_one, at) => own[at - (at % 2)] !== 'Vary');
+    const trace = traceOf(arrival);
+    const list = withoutHeaders(own, /^vary$/i);
     list.push('Vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers');
     list.push('Access-Control-Allow-Methods', allowed.join(', '));
     list.push('Access-Control-Allow-Headers', headers.join(', '));
@@ -83,30 +82,21 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
     // The ordinary handler refuses the target.
     return undefined;
   }
-  const methods = gateway.contract.match(path)?.byMethod.keys();
-  if (methods === undefined) return undefined;
-  return [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const match = gateway.contract.match(path);
+  return match && allowedMethods(match.byMethod);
 }
+
+const CORS = /^access-control-/i;
 
 /** Makes a response carry the given CORS headers, and no others. */
 function replaceCorsHeaders(res: ServerResponse, own: readonly string[]): void {
   const writeHead = res.writeHead.bind(res);
   const replaced = (status: number, ...rest: readonly unknown[]) => {
     const headers = rest.at(-1);
-    const kept = Array.isArray(headers) ? withoutCors(headers as string[]) : [];
+    const kept = Array.isArray(headers) ? withoutHeaders(headers as string[], CORS) : [];
     const reason = typeof rest[0] === 'string' ? rest[0] : undefined;
     const all = [...kept, ...own];
     return reason === undefined ? writeHead(status, all) : writeHead(status, reason, all);
   };
   Object.assign(res, { writeHead: replaced });
-}
-
-/** Removes the CORS headers from a list of alternating names and values. */
-function withoutCors(flat: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let at = 0; at < flat.length; at += 2) {
-    const name = flat[at] ?? '';
-    if (!/^access-control-/i.test(name)) kept.push(name, flat[at + 1] ?? '');
-  }
-  return kept;
 }

@@ -50,14 +50,19 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
   const handle: RequestListener = (req, res) => {
     const services = current;
     const arrival = readArrival(req);
-    const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
-    const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
+    const request = { req, res, arrival, trace: traceOf(arrival) };
     // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
     const pending = handleRequest(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
   };
   return { handle, use };
+}
+
+/** Creates the trace of a request that has just arrived. */
+export function traceOf(arrival: HttpArrival): Trace {
+  const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
+  return createTrace({ requestId, traceparent, method, startedAt, target });
 }
 
 /**

@@ -117,7 +117,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     const etag = etagFor(reply.etag, context);
     headers.push('ETag', etag.tag);
     if (etag.matches) {
-      res.writeHead(304, withoutContentHeaders(headers)).end();
+      res.writeHead(304, withoutHeaders(headers, CONTENT)).end();
       return 0;
     }
   }
@@ -165,12 +165,15 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-/** Removes the content headers, because a 304 response has no body that they could describe (RFC 9110 §15.4.5). */
-function withoutContentHeaders(flat: readonly string[]): string[] {
+// A 304 response has no body that these headers could describe (RFC 9110 §15.4.5).
+const CONTENT = /^content-(?!location)/i;
+
+/** Removes headers by name from a list of alternating names and values. */
+export function withoutHeaders(flat: readonly string[], names: RegExp): string[] {
   const remaining: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] ?? '';
-    if (!/^content-(?!location)/i.test(name)) remaining.push(name, flat[at + 1] ?? '');
+    if (!names.test(name)) remaining.push(name, flat[at + 1] ?? '');
   }
   return remaining;
 }

@@ -260,16 +260,16 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/undocumented/policy.ts',
-    find: 'isAlias || find(method, plainPath(path)) !== entry',
+    find: 'isAlias || !isSame(findPlain(method, path), entry)',
     replace: 'false',
     test: 'test/security/traversal.test.ts',
     why: 'another spelling of a documented path evades its permissions',
   },
   // identity
   {
-    file: 'src/identity/create-authenticator.ts',
-    find: 'audience: `user:${name}${suffix}`',
-    replace: 'audience: `user${suffix}`',
+    file: 'src/model/principal.ts',
+    find: '`caller:verified:user:${name}`',
+    replace: '`caller:verified:user`',
     test: 'test/trust/fuzz-gateway.test.ts',
     why: 'callers get pages that are stored for others',
   },
@@ -853,8 +853,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/audit/secret-rules.ts',
-    find: 'token.length < MIN_TOKEN ? `only ${token.length} characters`',
-    replace: 'token.length < MIN_TOKEN ? token',
+    find: 'return [`only ${token.length} characters`]',
+    replace: 'return [token]',
     test: 'test/audit/audit.test.ts',
     why: 'an audit shows the admin token',
   },

@@ -138,7 +138,8 @@ function methodMatches(wanted: string, method: string): boolean {
   return wanted === '*' || wanted === method || (wanted === 'GET' && method === 'HEAD');
 }
 
-function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
+/** Returns the methods that a documented path allows. */
+export function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
   return [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
