@@ -1,15 +1,16 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { audit } from '../../audit/audit.ts';
+import { audit, type AuditFinding } from '../../audit/audit.ts';
 import type { AuditSubject } from '../../audit/audit-rule.ts';
 import { readRoles } from '../../assembly/load-permissions.ts';
 import type { Settings } from '../../config/settings.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { isAtLeast, SEVERITIES, severityCounts, type Severity } from '../../model/severity.ts';
-import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
+import { plainText } from '../../report/plain-text.ts';
+import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { auditLines } from '../terminal/audit-lines.ts';
+import { choiceFlag } from '../flag-values.ts';
 import { auditJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 
 /** The command `portico audit` ranks what is risky in a valid configuration. */
@@ -36,7 +37,7 @@ export const auditCommand: Command = {
     'Example: portico audit --fail-on high',
   ],
   run: async (line, io) => {
-    const bound = failOn(line);
+    const bound = choiceFlag(line, 'fail-on', SEVERITIES);
     const json = wantsJson(line);
     const settings = await settingsFrom(line, io);
     const findings = audit(await subjectOf(settings, io));
@@ -48,12 +49,18 @@ export const auditCommand: Command = {
   },
 };
 
-function failOn(line: CommandLine): Severity | undefined {
-  const text = line.last('fail-on');
-  if (text === undefined) return undefined;
-  const severity = SEVERITIES.find((name) => name === text);
-  if (severity === undefined) throw new UsageError(`--fail-on ${text}: must be one of ${SEVERITIES.join(', ')}`);
-  return severity;
+/** Formats the findings of an audit. */
+function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
+  return [
+    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
+      `${severity.toUpperCase()}  ${rule}`,
+      `  ${key} (${source}): ${plainText(found.join('; '))}`,
+      `  risk: ${risk}`,
+      `  fix:  ${fix}`,
+      '',
+    ]),
+    `Findings in ${file} (mode ${mode.name}): ${severityCounts(findings)}`,
+  ];
 }
 
 /** Reads everything that the rules need. Throws a StartFault with all configuration errors. */

@@ -1,15 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { examine, type ExamineOptions } from '../../doctor/examine.ts';
+import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } from '../../doctor/examine.ts';
 import { CannotProbe } from '../../doctor/probe.ts';
 import { ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
+import { readSecretFile } from '../../files/secret-file.ts';
 import { toAuthorization } from '../../identity/basic-credential.ts';
+import { severityCounts } from '../../model/severity.ts';
+import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';
-import { doctorLines, planLines } from '../terminal/doctor-lines.ts';
 import { doctorJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkCredential } from './walk-flags.ts';
@@ -101,14 +103,9 @@ async function credential(line: CommandLine, io: CommandIo): Promise<string | un
   if (file === undefined) return walkCredential(line, io);
   if (user === undefined || user === '' || user.includes(':'))
     throw new UsageError('--password-file requires --user with a user name without a colon');
-  try {
-    const [password = ''] = readFileSync(resolve(io.cwd, file), 'utf8').split(/\r?\n/, 1);
-    if (password === '') throw new UsageError(`--password-file ${file}: the first line is empty`);
-    return toAuthorization(user, password);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
-  }
+  const secret = readSecretFile(resolve(io.cwd, file));
+  if ('fault' in secret) throw new CommandFailure(secret.fault);
+  return toAuthorization(user, secret.text);
 }
 
 function write(file: string | undefined, text: string, { cwd, err }: CommandIo): void {
@@ -120,4 +117,42 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
     throw new CommandFailure(code === 'EEXIST' ? `${file} already exists` : `${file} cannot be written (${code})`);
   }
+}
+
+/** Describes what an examination will do, before it starts. */
+function planLines(
+  url: string,
+  { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },
+): readonly string[] {
+  const width = Math.max(...PROBES.map(({ name }) => name.length));
+  return [
+    `Plan for ${url}: at most ${maxRequests(maxConcurrency)} requests, all of them GET or HEAD, ${delayMs} ms apart`,
+    `except for the last probe. Nothing is changed on the server. Ctrl+C ends the examination.`,
+    `  ${'address'.padEnd(width)}  searches for /services/v2, and reads each list once`,
+    `  ${'certificate'.padEnd(width)}  performs a TLS handshake, if the URL is https`,
+    ...PROBES.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`),
+  ];
+}
+
+function stepLines({ name, facts, notDone }: Examination['steps'][number]): readonly string[] {
+  const texts = notDone === undefined ? facts : [...facts, `not done: ${notDone}`];
+  return texts.map((text) => `  ${name}: ${plainText(text)}`);
+}
+
+/** Formats the result of an examination. It ends with the recommended configuration. */
+function doctorLines(examination: Examination): readonly string[] {
+  const { url, requests, steps, findings } = examination;
+  return [
+    `${url}: ${requests} requests`,
+    '',
+    ...steps.flatMap(stepLines),
+    '',
+    `Findings: ${severityCounts(findings)}`,
+    ...findings.flatMap(({ severity, text, advice }) => [
+      `  ${severity.toUpperCase()}  ${plainText(text)}`,
+      `    ${plainText(advice)}`,
+    ]),
+    '',
+    ...recommendedConfiguration(examination).trimEnd().split('\n'),
+  ];
 }

@@ -1,13 +1,14 @@
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt } from '../../ledger/store/ledger-location.ts';
-import { type Clock, startOfHour, systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
+import type { LadderState } from '../../ladder/ladder-step.ts';
 import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
-import { parseSince, requireKnownOperation } from '../flag-values.ts';
+import { choiceFlag, requireKnownOperation, sinceHour } from '../flag-values.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
 import { liftLevels, otherContract } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
@@ -63,17 +64,12 @@ interface LadderRequest {
 }
 
 function requestOf(line: CommandLine, clock: Clock): LadderRequest {
-  const text = line.last('since') ?? '7d';
-  const since = parseSince(text, clock());
-  if (since === undefined)
-    throw new UsageError(`--since ${text}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
-  const format = line.last('format') ?? 'table';
-  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: must be one of ${FORMATS.join(', ')}`);
+  const since = sinceHour(line.last('since') ?? '7d', clock());
+  const format = choiceFlag(line, 'format', FORMATS) ?? 'table';
   const lift = line.last('lift');
   if (lift !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
     throw new UsageError('--lift cannot be combined with --since, --operation and --format');
-  // The ledger counts by the hour, so the period starts on the hour.
-  return { since: startOfHour(since), operation: line.last('operation'), format, lift };
+  return { since, operation: line.last('operation'), format, lift };
 }
 
 async function show(
@@ -118,3 +114,55 @@ async function snapshotOf(
   );
   return emptySnapshot({ since }, systemClock());
 }
+
+const COLUMNS = [
+  'operation',
+  'check',
+  'configured',
+  'effective',
+  'clean',
+  'would refuse',
+  'refused',
+  'next step',
+  'moved',
+];
+/** The indexes of the columns that contain numbers. */
+const NUMERIC: ReadonlySet<number> = new Set([4, 5, 6]);
+
+/** Formats the ladder as lines of a terminal table. */
+function ladderTable(rows: readonly LadderRow[]): string[] {
+  const cells = rows.map(({ operation, check, configured, effective, counts, next, step }) => [
+    operation,
+    check,
+    configured,
+    effective,
+    ...[counts.passed, counts.reported, counts.refused].map((value) => value.toLocaleString('en-US')),
+    next.text,
+    step === undefined ? '' : stepWords(step),
+  ]);
+  const table = [COLUMNS, ...cells];
+  const widths = COLUMNS.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const fill = (text: string, column: number) =>
+    NUMERIC.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+  return table.map((row) => row.map(fill).join('  ').trimEnd());
+}
+
+/** Formats the ladder as JSON. Instants are in ISO 8601 format. */
+function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
+  const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
+    operation,
+    check,
+    configured,
+    effective,
+    clean: counts.passed,
+    wouldHaveRefused: counts.reported,
+    refused: counts.refused,
+    next: next.kind,
+    why: next.text,
+    moved: step === undefined ? null : { move: step.move, at: instant(step.at), why: stepWords(step) },
+  }));
+  const head = { takenAt: instant(takenAt), since: instant(since), contract: state.contract };
+  return JSON.stringify({ ...head, rows: written }, null, 2);
+}
+
+const instant = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());

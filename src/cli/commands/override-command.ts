@@ -1,4 +1,4 @@
-import { parseSince } from '../flag-values.ts';
+import { choiceFlag, parsePeriod, parseSince } from '../flag-values.ts';
 import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../admin-client.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 
@@ -94,8 +94,7 @@ async function send(admin: ReturnType<typeof adminClient>, path: string, request
 
 async function list(line: CommandLine, io: CommandIo, args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError(`override list: unexpected argument "${args[0]}"`);
-  const format = line.last('format') ?? 'table';
-  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: must be one of ${FORMATS.join(', ')}`);
+  const format = choiceFlag(line, 'format', FORMATS) ?? 'table';
   const { overrides = [], events = [] } = await send(adminClient(line, io), '/overrides');
   const showsEvents = line.last('events') !== undefined;
   if (format === 'json') {
@@ -159,12 +158,10 @@ function changeOf(change: string): object {
   return { kind: 'level', check, level };
 }
 
-const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
-
 function minutesOf(time: string): number {
-  const { count, unit = '' } = /^(?<count>[1-9]\d{0,5})(?<unit>[mhd])$/.exec(time)?.groups ?? {};
-  if (count === undefined) throw new UsageError(`--for ${time}: must be a time such as 30m, 2h or 1d`);
-  return Number(count) * (MINUTES[unit] ?? 0);
+  const period = parsePeriod(time);
+  if (period === undefined) throw new UsageError(`--for ${time}: must be a time such as 30m, 2h or 1d`);
+  return period / 60_000;
 }
 
 function instantOf(text: string): string {

@@ -3,6 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
+import { numberFlag } from '../flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
 /**
@@ -32,7 +33,7 @@ export const referenceCommand: Command = {
     const server = await startEmbeddedUpstream(
       {
         db: db === IN_MEMORY ? db : resolve(io.cwd, db),
-        seed: numberOf(line.last('seed'), 'seed', 1),
+        seed: numberFlag(line, 'seed', 1, [0, 4_294_967_295]),
         complete: line.last('complete') !== undefined,
         faults: line.all('fault'),
         ...(tracker !== undefined && { issueTrackerUrl: tracker }),
@@ -40,7 +41,7 @@ export const referenceCommand: Command = {
       { db: { source: '--db', pointer: '' }, faults: { source: '--fault', pointer: '' } },
       {
         host: line.last('host') ?? '127.0.0.1',
-        port: numberOf(line.last('port'), 'port', 8090),
+        port: numberFlag(line, 'port', 8090, [0, 65_535]),
         basePath: basePathOf(line.last('base-path') ?? ''),
       },
     );
@@ -53,13 +54,6 @@ export const referenceCommand: Command = {
     return EXIT.ok;
   },
 };
-
-function numberOf(text: string | undefined, flag: string, fallback: number): number {
-  if (text === undefined) return fallback;
-  const max = flag === 'port' ? 65_535 : 4_294_967_295;
-  if (/^\d{1,10}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`--${flag} must be a whole number from 0 to ${max}`);
-}
 
 function basePathOf(text: string): string {
   if (/^(?:\/[A-Za-z0-9._~-]+)*$/.test(text)) return text;

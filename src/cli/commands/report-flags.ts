@@ -1,9 +1,7 @@
 import { parseFailRule, type FailRule } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
-import { startOfHour } from '../../lib/clock.ts';
-import { parseSince } from '../flag-values.ts';
-import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
+import { choiceFlag, sinceHour } from '../flag-values.ts';
 
 /** The flags of all commands that can make a pipeline fail. */
 export const FAIL_FLAGS: readonly Flag[] = [
@@ -57,17 +55,14 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
       `--suggest-allow cannot be combined with ${conflict === undefined ? 'a fingerprint' : `--${conflict}`}`,
     );
   const since = line.last('since');
-  const from = since === undefined ? undefined : parseSince(since, now);
-  if (since !== undefined && from === undefined)
-    throw new UsageError(`--since ${since}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
   return {
     fingerprint,
     compare,
     suggestAllow,
     allowEmpty: line.all('allow-empty').length > 0,
-    format: formatOf(line, fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json']),
-    // The ledger counts by the hour, so the period of the report must start on the hour.
-    since: from === undefined ? undefined : startOfHour(from),
+    format:
+      choiceFlag(line, 'format', fingerprint === undefined ? [...REPORT_FORMATS.keys()] : ['table', 'json']) ?? 'table',
+    since: since === undefined ? undefined : sinceHour(since, now),
     operation: line.last('operation'),
     release: line.last('release'),
     rules: failRules(line),
@@ -81,14 +76,4 @@ export function failRules(line: CommandLine): readonly FailRule[] {
     if ('fault' in rule) throw new UsageError(rule.fault);
     return rule;
   });
-}
-
-function formatOf(line: CommandLine, known: Iterable<string>): string {
-  const names = [...known];
-  const format = line.last('format') ?? 'table';
-  if (names.includes(format)) return format;
-  const near = closestName(format, names);
-  throw new UsageError(
-    `--format ${format}: must be one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
 }

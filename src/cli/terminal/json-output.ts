@@ -7,7 +7,8 @@ import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import type { ExplainRequest, ExplainStep } from '../../pipeline/explain.ts';
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
 import type { WalkSummary } from '../../walk/walk-tally.ts';
-import { type CommandLine, type Flag, UsageError } from '../command.ts';
+import type { CommandLine, Flag } from '../command.ts';
+import { choiceFlag } from '../flag-values.ts';
 
 const FORMATS = ['text', 'json'];
 
@@ -21,9 +22,7 @@ export const FORMAT_FLAG: Flag = {
 
 /** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
 export function wantsJson(line: CommandLine): boolean {
-  const format = line.last('format') ?? 'text';
-  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: must be one of ${FORMATS.join(', ')}`);
-  return format === 'json';
+  return choiceFlag(line, 'format', FORMATS) === 'json';
 }
 
 /** Formats the plans of all operations as JSON. */
