@@ -6,7 +6,7 @@ import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
+import type { Authenticator } from '../identity/create-authenticator.ts';
 import { createLoginLimiter } from '../identity/login-limiter.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
-import { createAuthenticator as create } from '../identity/create-authenticator.ts';
+import { type Authenticator, createAuthenticator as create } from '../identity/create-authenticator.ts';
 import { createFileVerifier } from '../identity/file-verifier.ts';
 import type { LoginLimiter } from '../identity/login-limiter.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
-import { toAuthorization } from './basic-credential.ts';
+import { toAuthorization } from '../lib/basic-credentials.ts';
 import type { ProbeOptions } from './identity-options.ts';
 import type { Calibration, Verification, Verifier } from './verifier.ts';
 import { createWorkGate } from './limits.ts';

@@ -1,11 +1,5 @@
+import type { Credential } from '../lib/basic-credentials.ts';
 import type { Fault } from '../model/fault.ts';
-
-/** A parsed Basic credential. `authorization` is its canonical header value. */
-export interface Credential {
-  readonly name: string;
-  readonly password: string;
-  readonly authorization: string;
-}
 
 /**
  * The result of a verification. `busy` means that one of Portico's own limits was reached, and `unavailable` means that

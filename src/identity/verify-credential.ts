@@ -1,11 +1,12 @@
 import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Credential } from '../lib/basic-credentials.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
 import type { LoginLimiter } from './login-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import type { Credential, Verification, Verifier } from './verifier.ts';
+import type { Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that there have been too many failed attempts. */
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };

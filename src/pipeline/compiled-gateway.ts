@@ -1,6 +1,6 @@
 import type { AudienceGuard } from '../cache/audience.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { Authenticator } from '../identity/authenticator.ts';
+import type { Authenticator } from '../identity/create-authenticator.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/requirement.ts';

@@ -4,7 +4,7 @@ import type { Cancellation } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import type { AuthenticationResult } from '../identity/authenticator.ts';
+import type { AuthenticationResult } from '../identity/create-authenticator.ts';
 import { hasAcceptedCredential, isAwaitingResponse } from './decide-permission.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';

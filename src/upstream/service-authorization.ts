@@ -1,4 +1,5 @@
 import { readSecretFile } from '../files/secret-file.ts';
+import { toAuthorization } from '../lib/basic-credentials.ts';
 import type { UpstreamCredentials } from './upstream-options.ts';
 
 /**
@@ -12,8 +13,7 @@ export function serviceAuthorization(
   if (credentials.kind === 'forward') return { authorization: undefined };
   const password = servicePassword(credentials, environment);
   if ('fault' in password) return password;
-  const bytes = Buffer.from(`${credentials.username}:${password.text}`);
-  return { authorization: `Basic ${bytes.toString('base64')}` };
+  return { authorization: toAuthorization(credentials.username, password.text) };
 }
 
 /** Returns the password of the service account, or a configuration error. */

@@ -1,5 +1,5 @@
 import type { PathMatch } from '../../src/contract/paths.ts';
-import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/authenticator.ts';
+import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/create-authenticator.ts';
 import { MODES } from '../../src/model/checks.ts';
 import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';

@@ -12,7 +12,7 @@ import {
   recordAtClose,
   recordAtEnd,
 } from '../../src/http/public-handler.ts';
-import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
+import type { AuthenticationResult } from '../../src/identity/create-authenticator.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';

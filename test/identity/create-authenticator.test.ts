@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
+import type { AuthenticationInput } from '../../src/identity/create-authenticator.ts';
 import type { Verification } from '../../src/identity/verifier.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { toAuthorization } from '../../src/identity/basic-credential.ts';
+import { toAuthorization } from '../../src/lib/basic-credentials.ts';
 import { createFileVerifier } from '../../src/identity/file-verifier.ts';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import { StartFault } from '../../src/model/fault.ts';

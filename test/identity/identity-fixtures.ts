@@ -1,8 +1,8 @@
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
-import { createAuthenticator } from '../../src/identity/create-authenticator.ts';
+import { type AuthenticationInput, createAuthenticator } from '../../src/identity/create-authenticator.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
-import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
+import type { Credential } from '../../src/lib/basic-credentials.ts';
+import type { Verification, Verifier } from '../../src/identity/verifier.ts';
 import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 
 /** The time at which the test clocks start. It is deliberately not 0. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toAuthorization } from '../../src/identity/basic-credential.ts';
+import { toAuthorization } from '../../src/lib/basic-credentials.ts';
 import { IDENTITY_DEFAULTS } from '../../src/identity/identity-options.ts';
 import { createUpstreamVerifier } from '../../src/identity/upstream-verifier.ts';
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
+import type { AuthenticationResult } from '../../src/identity/create-authenticator.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';

@@ -6,7 +6,7 @@ import { CannotProbe } from '../../doctor/probe.ts';
 import { ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
 import { readSecretFile } from '../../files/secret-file.ts';
-import { toAuthorization } from '../../identity/basic-credential.ts';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { severityCounts } from '../../model/severity.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';

@@ -1,4 +1,4 @@
-import { toAuthorization } from '../../identity/basic-credential.ts';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
 import type { Operation } from '../../model/operation.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { readBody } from '../../lib/read-body.ts';
 
 /** The response to a request from the "Try it" form. Redirects are not followed, and the request is never repeated. */
@@ -164,7 +165,7 @@ export function readTryRequest(form: unknown): TryForm {
   }
   const { credential } = fields;
   if (credential !== undefined) {
-    const authorization = isRecord(credential) ? toAuthorization(credential) : undefined;
+    const authorization = isRecord(credential) ? authorizationOf(credential) : undefined;
     if (authorization === undefined)
       return refuse('credential', 'A credential must consist of a password and a name without a colon.');
     headers['Authorization'] = authorization;
@@ -185,8 +186,8 @@ function isTarget(target: string): boolean {
   return !target.includes('#') && !segments.some((one) => /^\.\.?(?:;|$)/.test(one));
 }
 
-function toAuthorization({ name, password }: Readonly<Record<string, unknown>>): string | undefined {
+function authorizationOf({ name, password }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof name !== 'string' || typeof password !== 'string') return undefined;
   if (name === '' || name.length > MAX_NAME || password.length > MAX_NAME || name.includes(':')) return undefined;
-  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  return toAuthorization(name, password);
 }

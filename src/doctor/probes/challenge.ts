@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, type Recommendation, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
@@ -82,7 +83,7 @@ interface VerifierResult {
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;
-  const authorization = `Basic ${Buffer.from(`${name}:${randomBytes(12).toString('hex')}`).toString('base64')}`;
+  const authorization = toAuthorization(name, randomBytes(12).toString('hex'));
   const distinguishes = async (path: string, valid: readonly number[]) => {
     const wrong = (await respond(client, { path, credential: { authorization } })).status;
     const right = client.hasCredential ? (await respond(client, { path })).status : undefined;
