@@ -49,7 +49,12 @@ export function createMetrics(given: MetricsOptions): Metrics {
   const reloads = createCounterFamily(METRICS.reloads, [['applied', 'refused']]);
   let options: MetricsOptions = { ...given, operations: given.operations.map(labelFacts) };
   let last = { seconds: 0, bytes: 0 };
-  const gauges = createGauges(registry, () => ({ ...last, options, series: series(), foldedOperations }));
+  const gauges = createGauges(registry, {
+    options: () => options,
+    series: () => series(),
+    foldedOperations: () => foldedOperations,
+    last: () => last,
+  });
   const maxSeries = given.maxSeries ?? MAX_SERIES;
   const createLadder = (earlier?: ReturnType<typeof createLadderMetrics>) => {
     const ids = options.operations.map(({ id }) => id);
@@ -200,45 +205,37 @@ const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
 
-/** The current options, and the measurements of the scrapes themselves. */
+/** Functions that return the current options, and the measurements of the scrapes themselves. */
 interface ScrapeFacts {
-  readonly options: MetricsOptions;
-  readonly series: number;
-  readonly foldedOperations: number;
-  /** Duration of the last scrape. */
-  readonly seconds: number;
-  /** Size of the last scrape before compression. */
-  readonly bytes: number;
+  readonly options: () => MetricsOptions;
+  readonly series: () => number;
+  readonly foldedOperations: () => number;
+  /** Returns the duration of the last scrape, and its size before compression. */
+  readonly last: () => { readonly seconds: number; readonly bytes: number };
 }
 
-/** Registers the gauges, which are read at each scrape. */
-function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
+/** Registers the metrics that are read at each scrape. */
+function createGauges(registry: Registry, scrape: ScrapeFacts) {
   let sources: MetricSources = {};
-  let series = 0;
-  const config = (entry: MetricEntry) => ({
-    name: entry.name,
-    help: entry.help,
-    labelNames: [...entry.labels],
-    registers: [registry],
-  });
-  const read = (entry: MetricEntry, value: () => number | boolean | undefined) => {
-    series += 1;
-    const gauge: Gauge = new Gauge({
-      ...config(entry),
-      collect: () => {
-        gauge.set(Number(value() ?? 0));
-      },
-    });
+  let single = 0;
+  /** The functions that return the rows of each metric with labels. */
+  const labeled: (() => readonly LabeledValue[])[] = [];
+  const register = (entry: MetricEntry, rows: () => readonly LabeledValue[]) => {
+    const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
+    const collect = () => {
+      metric.reset();
+      // After the reset, a gauge counts from zero too.
+      for (const [labels, value] of rows()) metric.inc(labels, Number(value));
+    };
+    const metric: Counter | Gauge = new (entry.type === 'counter' ? Counter : Gauge)({ ...config, collect });
   };
-  const readSets = (entry: MetricEntry, count: number, sets: (options: MetricsOptions) => readonly LabeledValue[]) => {
-    series += count;
-    const gauge: Gauge = new Gauge({
-      ...config(entry),
-      collect: () => {
-        gauge.reset();
-        for (const [labels, value] of sets(scrape().options)) gauge.set(labels, Number(value));
-      },
-    });
+  const read = (entry: MetricEntry, value: () => number | boolean | undefined) => {
+    single += 1;
+    register(entry, () => [[{}, value() ?? 0]]);
+  };
+  const readRows = (entry: MetricEntry, rows: () => readonly LabeledValue[]) => {
+    labeled.push(rows);
+    register(entry, rows);
   };
 
   read(METRICS.cacheEntries, () => sources.cacheEntries?.());
@@ -252,77 +249,52 @@ function createGauges(registry: Registry, scrape: () => ScrapeFacts) {
   read(METRICS.ready, () => sources.ready?.());
   read(METRICS.certificateNotAfter, () => sources.certificateNotAfter?.());
   read(METRICS.certificateOutdated, () => sources.certificateOutdated?.());
-  read(METRICS.series, () => scrape().series);
-  read(METRICS.folded, () => scrape().foldedOperations);
-  read(METRICS.scrapeSeconds, () => scrape().seconds);
-  read(METRICS.scrapeBytes, () => scrape().bytes);
-  const readCount = (entry: MetricEntry, value: () => number | undefined) => {
-    series += 1;
-    const counter: Counter = new Counter({
-      ...config(entry),
-      collect: () => {
-        counter.reset();
-        counter.inc(value() ?? 0);
-      },
-    });
-  };
+  read(METRICS.series, scrape.series);
+  read(METRICS.folded, scrape.foldedOperations);
+  read(METRICS.scrapeSeconds, () => scrape.last().seconds);
+  read(METRICS.scrapeBytes, () => scrape.last().bytes);
   const addresses = () => sources.upstreamAddresses?.() ?? [];
-  const addressHealthy: Gauge = new Gauge({
-    ...config(METRICS.addressHealthy),
-    collect: () => {
-      addressHealthy.reset();
-      for (const { address, state, probe } of addresses())
-        addressHealthy.set({ address }, Number(state === 'healthy' && probe !== 'failed'));
-    },
-  });
-  const addressRequests: Counter = new Counter({
-    ...config(METRICS.addressRequests),
-    collect: () => {
-      addressRequests.reset();
-      for (const { address, requests = {} } of addresses())
-        for (const [outcome, count] of Object.entries(requests))
-          addressRequests.inc({ address, outcome }, Number(count));
-    },
-  });
-  const addressSeries = () => addresses().reduce((sum, { requests = {} }) => sum + 1 + Object.keys(requests).length, 0);
-  const retries = new Counter({
-    ...config(METRICS.upstreamRetries),
-    collect: () => {
-      retries.reset();
-      for (const outcome of RETRY_OUTCOMES) retries.inc({ outcome }, sources.upstreamRetries?.()[outcome] ?? 0);
-    },
-  });
-  series += RETRY_OUTCOMES.length;
-  readCount(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
-  readCount(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
-  readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
-  readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());
+  readRows(METRICS.addressHealthy, () =>
+    addresses().map(({ address, state, probe }) => [{ address }, state === 'healthy' && probe !== 'failed'] as const),
+  );
+  readRows(METRICS.addressRequests, () =>
+    addresses().flatMap(({ address, requests = {} }) =>
+      Object.entries(requests).map(([outcome, count]) => [{ address, outcome }, count] as const),
+    ),
+  );
+  readRows(METRICS.upstreamRetries, () =>
+    RETRY_OUTCOMES.map((outcome) => [{ outcome }, sources.upstreamRetries?.()[outcome] ?? 0] as const),
+  );
+  read(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
+  read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
+  read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
+  read(METRICS.candidateDropped, () => sources.candidateDropped?.());
 
-  readSets(METRICS.mode, MODE_NAMES.length, (options) =>
-    MODE_NAMES.map((mode) => [{ mode }, mode === options.mode] as const),
-  );
-  readSets(METRICS.enforcement, CHECK_NAMES.length * LEVELS.length, ({ checks }) =>
-    CHECK_NAMES.flatMap((check) => LEVELS.map((level) => [{ check, level }, checks[check] === level] as const)),
-  );
+  readRows(METRICS.mode, () => MODE_NAMES.map((mode) => [{ mode }, mode === scrape.options().mode] as const));
+  readRows(METRICS.enforcement, () => {
+    const { checks } = scrape.options();
+    return CHECK_NAMES.flatMap((check) => LEVELS.map((level) => [{ check, level }, checks[check] === level] as const));
+  });
   read(METRICS.enforced, () => {
-    const { checks } = scrape().options;
+    const { checks } = scrape.options();
     return CHECK_NAMES.filter((check) => checks[check] === 'enforce').length;
   });
-  readSets(METRICS.build, 1, ({ version, contractVersion: contract, release }) => [
-    [{ version, contract, node: process.version, release }, 1],
-  ]);
-  readSets(METRICS.configuration, 1, ({ configurationHash: hash = '' }) => [[{ hash }, 1]]);
-  read(METRICS.lastReload, () => (scrape().options.loadedAt ?? 0) / 1000);
+  readRows(METRICS.build, () => {
+    const { version, contractVersion: contract, release } = scrape.options();
+    return [[{ version, contract, node: process.version, release }, 1]];
+  });
+  readRows(METRICS.configuration, () => [[{ hash: scrape.options().configurationHash ?? '' }, 1]]);
+  read(METRICS.lastReload, () => (scrape.options().loadedAt ?? 0) / 1000);
   return {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
     checksFor: (operation: string): Checks | undefined =>
-      sources.operationChecks === undefined ? scrape().options.checks : sources.operationChecks(operation),
+      sources.operationChecks === undefined ? scrape.options().checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],
     overrides: () => sources.overrides?.() ?? [],
     get series() {
-      return series + addressSeries();
+      return labeled.reduce((sum, rows) => sum + rows().length, single);
     },
   };
 }
