@@ -12,7 +12,7 @@ import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
 import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicHandler, type PublicServices } from '../http/public-handler.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isLoopbackHost } from '../lib/network-address.ts';
+import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
@@ -191,7 +191,5 @@ export function ownAddress(
   address: AddressInfo | string | null,
 ): { readonly host: string; readonly port: number } | undefined {
   if (address === null || typeof address === 'string') return undefined;
-  const { address: host, port } = address;
-  if (host === '0.0.0.0') return { host: '127.0.0.1', port };
-  return { host: host === '::' ? '::1' : host, port };
+  return { host: reachableHost(address.address), port: address.port };
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { hostInUrl, reachableHost } from '../lib/network-address.ts';
 import { type CommandIo, CommandFailure, type CommandLine, type Flag, UsageError } from './command.ts';
 import { CONFIG_FLAGS, readSettingsFrom } from './config-flags.ts';
 
@@ -80,18 +81,11 @@ export function messageOf(body: unknown): string | undefined {
 function addressOf(given: string | undefined, { listen }: Settings): URL {
   if (given === undefined && listen.adminPort === 0)
     throw new UsageError('the configured admin port is 0, which is any free port: give the address with --admin URL');
-  if (given === undefined) return new URL(`http://${hostOf(listen.adminHost)}:${listen.adminPort}`);
+  if (given === undefined) return new URL(`http://${hostInUrl(reachableHost(listen.adminHost))}:${listen.adminPort}`);
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new UsageError(`--admin ${given}: must be an http or https URL`);
   return url;
-}
-
-/** Returns the host at which a listener on this host can be reached. */
-function hostOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function reasonOf(error: unknown): string {

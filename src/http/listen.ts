@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { hostInUrl } from '../lib/network-address.ts';
 import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
 import { createTlsServer, type SecureListening } from './tls-listener.ts';
 
@@ -89,9 +90,12 @@ export async function listen(
     });
   });
   const bound = server.address() as AddressInfo;
-  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
   const scheme = created.handshakes === undefined ? 'http' : 'https';
-  return { server, url: `${scheme}://${name}:${bound.port}`, close: (grace) => closeServer(created, grace) };
+  return {
+    server,
+    url: `${scheme}://${hostInUrl(bound.address)}:${bound.port}`,
+    close: (grace) => closeServer(created, grace),
+  };
 }
 
 const SWEEP_MS = 50;

@@ -45,6 +45,17 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
+/** Returns a host at which this machine reaches a listener on a host: loopback if that is all addresses. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** Returns a host as it is written in a URL. An IPv6 address is in brackets (RFC 3986, 3.2.2). */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 const PRIVATE_IPV4 =
   /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
 const PRIVATE_IPV6 = /^\[?(?:::1\]?$|f[cd]|fe[89ab])/i;

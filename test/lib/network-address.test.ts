@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopbackHost, isPrivateHost, networkOf } from '../../src/lib/network-address.ts';
+import { hostInUrl, isLoopbackHost, isPrivateHost, networkOf, reachableHost } from '../../src/lib/network-address.ts';
 
 describe('the network of an address', () => {
   it.each([
@@ -60,4 +60,16 @@ describe('isPrivateHost', () => {
       expect(isPrivateHost(host)).toBe(false);
     },
   );
+});
+
+describe('the address of a listener', () => {
+  it.each([
+    ['0.0.0.0', 'http://127.0.0.1/'],
+    ['::', 'http://[::1]/'],
+    ['2001:db8::1', 'http://[2001:db8::1]/'],
+    ['192.0.2.1', 'http://192.0.2.1/'],
+    ['gateway.internal', 'http://gateway.internal/'],
+  ])('%s is reached at %s', (host, url) => {
+    expect(new URL(`http://${hostInUrl(reachableHost(host))}`).href).toBe(url);
+  });
 });

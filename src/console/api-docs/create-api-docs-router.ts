@@ -1,4 +1,5 @@
 import express, { type RequestHandler, type Router } from 'express';
+import { hostInUrl } from '../../lib/network-address.ts';
 import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
@@ -60,5 +61,5 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
 
 function urlOf(address: PublicAddress | undefined): string {
   if (address === undefined) return '';
-  return `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  return `http://${hostInUrl(address.host)}:${address.port}`;
 }
