@@ -104,7 +104,7 @@ describe('the sources', () => {
   it('turn errors into responses in only one place on the public side', () => {
     expect(usesOf('writeError', files)).toEqual(['http/public-handler.ts']);
     // Bytes that are not a valid request never reach the handler.
-    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/refusal.ts', 'http/write-error.ts']);
+    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/connection.ts', 'http/write-error.ts']);
     // The admin side and the reference server have their own error responses.
     const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
     expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts']);
