@@ -1,8 +1,9 @@
+import type { JSONPathNode, JSONValue } from 'json-p3';
+import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { type ApplyNotes, applyOverlay } from './apply-overlay.ts';
-import type { JsonObject } from './json.ts';
-import { createOrigins, type Origins } from './origins.ts';
-import { type Overlay, readOverlay } from './read-overlay.ts';
+import { countValues, isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
+import { createOrigins, type Origin, type Origins } from './origins.ts';
+import { type Overlay, type OverlayAction, readOverlay } from './read-overlay.ts';
 
 /** A document to which overlays have been applied. */
 interface Overlaid {
@@ -44,4 +45,146 @@ function readAll(files: readonly string[]): Overlay[] {
   });
   if (faults.length > 0) throw new StartFault(faults);
   return overlays;
+}
+
+/** The maximum number of values that overlays can add. It is about ten times the size of the contract. */
+export const MAX_ADDED_VALUES = 200_000;
+
+/** The information that is recorded while overlays are applied to a document. */
+interface ApplyNotes extends MergeNotes {
+  /** Problems that do not prevent startup. */
+  readonly warnings: Fault[];
+  /** The number of values that the overlays have added so far. */
+  added: number;
+}
+
+/**
+ * Applies the actions of an overlay in order, each to the result of the previous one. The document is modified in
+ * place.
+ */
+function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
+  actions.forEach((action, index) => {
+    const at = `/actions/${index}`;
+    const place = (part: string): Origin => ({ source, pointer: `${at}/${part}` });
+    const nodes = select(document, action.target, place('target'), notes);
+    if (nodes === undefined) return;
+    if (nodes.length === 0)
+      notes.warnings.push({
+        ...place('target'),
+        message: `selects nothing: ${action.target}`,
+      });
+    else if (action.remove === true) removeNodes(document, nodes, place('remove'), notes);
+    else updateNodes(nodes, action, place('update'), notes);
+  });
+}
+
+/** Returns each selected object or array once. If anything else is selected, adds a fault and returns undefined. */
+function select(
+  document: JsonObject,
+  target: string,
+  place: Origin,
+  { faults }: ApplyNotes,
+): JSONPathNode[] | undefined {
+  let nodes: JSONPathNode[];
+  try {
+    ({ nodes } = jsonPath().query(target, document as JSONValue));
+  } catch (error) {
+    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
+    faults.push({ ...place, message: `cannot be applied: ${message ?? ''}` });
+    return undefined;
+  }
+  const scalar = nodes.find(({ value }) => typeof value !== 'object' || value === null);
+  if (scalar === undefined) return [...new Map(nodes.map((node) => [node.value, node])).values()];
+  faults.push({
+    ...place,
+    message: `selects ${kindOfJson(scalar.value)} at ${pointerTo(scalar.location)}; a target must select objects or arrays`,
+    suggestion: 'select the object that contains it',
+  });
+  return undefined;
+}
+
+function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place: Origin, notes: ApplyNotes): void {
+  if (nodes.some(({ location }) => location.length === 0)) {
+    notes.faults.push({ ...place, message: 'would remove the whole contract' });
+    return;
+  }
+  const found = nodes.map(({ location, value }) => ({
+    owner: ownerOf(document, location),
+    key: location.at(-1) ?? '',
+    value,
+  }));
+  for (const { owner, key, value } of found) {
+    // The element is found by identity, because earlier removals may have moved it.
+    if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
+    else delete (owner as JsonObject)[key];
+    notes.origins.removedFrom(owner, place);
+  }
+}
+
+function updateNodes(
+  nodes: readonly JSONPathNode[],
+  { update }: OverlayAction,
+  place: Origin,
+  notes: ApplyNotes,
+): void {
+  notes.added += nodes.length * countValues(update);
+  if (notes.added > MAX_ADDED_VALUES) {
+    notes.faults.push({ ...place, message: `adds more than ${MAX_ADDED_VALUES} values to the contract` });
+    return;
+  }
+  for (const { value } of nodes)
+    if (Array.isArray(value)) appendTo(value, update, place, notes);
+    else if (isJsonObject(update)) mergeUpdate(value as JsonObject, update, place, notes);
+    else {
+      notes.faults.push({
+        ...place,
+        message: `must be an object like the selected value, not ${kindOfJson(update)}`,
+      });
+      return;
+    }
+}
+
+function ownerOf(document: JsonObject, location: readonly (string | number)[]): object {
+  return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
+}
+
+/** The information that is recorded while values are merged. */
+interface MergeNotes {
+  readonly origins: Origins;
+  readonly faults: Fault[];
+}
+
+/**
+ * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
+ * appended to arrays, and other values are replaced. An object or array is never replaced by another kind of value,
+ * because that is usually a mistake. To replace one on purpose, use a separate action to remove it first.
+ */
+function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
+  notes.origins.changed(target, origin);
+  for (const [key, value] of Object.entries(update)) {
+    const from = { source: origin.source, pointer: `${origin.pointer}/${escapePointer(key)}` };
+    const present = Object.hasOwn(target, key) ? target[key] : undefined;
+    if (isJsonObject(present) && isJsonObject(value)) mergeUpdate(present, value, from, notes);
+    else if (Array.isArray(present) && Array.isArray(value))
+      value.forEach((element, index) =>
+        appendTo(present, element, { ...from, pointer: `${from.pointer}/${index}` }, notes),
+      );
+    else if (typeof present !== 'object' || present === null) {
+      target[key] = structuredClone(value);
+      notes.origins.wrote(target, key, target[key], from);
+    } else if (value !== null)
+      // In YAML, a key without a value means null. Such an update would change nothing, so it is probably a mistake.
+      notes.faults.push({
+        ...from,
+        message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
+        suggestion: 'remove the existing value in an earlier action',
+      });
+  }
+}
+
+/** Appends an element to an array in the document. */
+function appendTo(target: unknown[], element: unknown, origin: Origin, { origins }: MergeNotes): void {
+  const copy = structuredClone(element);
+  target.push(copy);
+  origins.wrote(target, target.length - 1, copy, origin);
 }

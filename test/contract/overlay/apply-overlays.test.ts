@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_ADDED_VALUES } from '../../../src/contract/overlay/apply-overlay.ts';
-import { applyOverlays } from '../../../src/contract/overlay/apply-overlays.ts';
+import { MAX_ADDED_VALUES, applyOverlays } from '../../../src/contract/overlay/apply-overlays.ts';
 import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.ts';
 import { faultsOf, overlayFile } from './overlay-file.ts';
 
