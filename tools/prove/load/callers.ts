@@ -1,4 +1,5 @@
 import { hashPassword } from '../../../src/identity/password-hash.ts';
+import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import type { RawResponse } from '../../../bench/raw-request.ts';
 import type { Ask } from './load-client.ts';
 
@@ -36,7 +37,7 @@ async function accountOf(name: string, role: string): Promise<object> {
 /** Returns the text of a request. */
 function messageOf(method: string, target: string, name?: string, body = ''): string {
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: portico.test', 'Accept: application/json'];
-  if (name !== undefined) lines.push(`Authorization: Basic ${Buffer.from(`${name}:${name}`).toString('base64')}`);
+  if (name !== undefined) lines.push(`Authorization: ${toAuthorization(name, name)}`);
   if (method !== 'GET') lines.push(`Content-Length: ${body.length}`);
   if (body !== '') lines.push('Content-Type: application/json');
   return `${lines.join('\r\n')}\r\n\r\n${body}`;

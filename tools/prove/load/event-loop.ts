@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { questionPage } from '../../../bench/pages.ts';
+import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import { grouped, pause, type ProofResult } from '../proof.ts';
 import { CALLERS } from './callers.ts';
 import { type HostileBody, hostileBodies, hostileUploads } from './hostile-bodies.ts';
@@ -161,9 +162,13 @@ interface Sent {
 }
 
 /** Sends a request and reads the response. Returns its status, or 0 if the connection broke. */
-function send(port: number, path: string, { method = 'GET', body, name = CALLERS[0] }: Sent = {}): Promise<number> {
+function send(
+  port: number,
+  path: string,
+  { method = 'GET', body, name = CALLERS[0] ?? '' }: Sent = {},
+): Promise<number> {
   const headers = {
-    Authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}`,
+    Authorization: toAuthorization(name, name),
     'Portico-Force': 'true',
     ...(body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': body.length }),
   };
