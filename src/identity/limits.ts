@@ -1,3 +1,4 @@
+import { createFairQueue } from '../lib/fair-queue.ts';
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
 type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds' | 'maxPairs'>;
@@ -108,10 +109,8 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;
   const share = Math.max(1, concurrency - 1);
   const urgentTasks: (() => void)[] = [];
-  /** The networks with waiting tasks, in the order in which they take turns. */
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = createFairQueue<Waiting>();
   const runningOf = new Map<string, number>();
-  let waitingCount = 0;
   let running = 0;
 
   const mayRun = (network: string) => running < concurrency && (runningOf.get(network) ?? 0) < share;
@@ -139,25 +138,15 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();
     if (urgent !== undefined) return urgent();
-    for (const [network, tasks] of waiting) {
-      if (!mayRun(network)) continue;
-      // The network moves behind all other waiting networks.
-      waiting.delete(network);
-      const next = tasks.shift();
-      waitingCount -= 1;
-      if (tasks.length > 0) waiting.set(network, tasks);
-      return next?.start();
-    }
+    waiting.next(mayRun)?.start();
   }
 
   /** Makes room for another task of a network. Returns false if no other network has more waiting tasks. */
   function makeRoom(network: string): boolean {
-    if (waitingCount < queue) return true;
-    const [, longest] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a), ['', [] as Waiting[]]);
-    if (longest.length <= (waiting.get(network)?.length ?? 0) + 1) return false;
-    longest.pop()?.reject();
-    waitingCount -= 1;
-    return true;
+    if (waiting.size < queue) return true;
+    const displaced = waiting.displace(network);
+    displaced?.reject();
+    return displaced !== undefined;
   }
 
   return {
@@ -170,10 +159,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
       }
       if (!makeRoom(network)) return undefined;
       const { promise, resolve } = Promise.withResolvers<Promise<T> | undefined>();
-      const tasks = waiting.get(network) ?? [];
-      tasks.push({ start: () => resolve(perform(task, network)), reject: () => resolve(undefined) });
-      waiting.set(network, tasks);
-      waitingCount += 1;
+      waiting.add(network, { start: () => resolve(perform(task, network)), reject: () => resolve(undefined) });
       return promise;
     },
   };

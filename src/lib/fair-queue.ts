@@ -1,17 +1,20 @@
 /**
- * A queue that serves its clients in turn, so that a client with many waiting exchanges delays only itself. Each
- * client's own exchanges keep their order.
+ * A queue that serves its clients in turn, so that a client with many waiting items delays only itself. Each client's
+ * own items keep their order.
  */
 interface FairQueue<T> {
-  /** The number of exchanges that are waiting. */
+  /** The number of items that are waiting. */
   readonly size: number;
   add(client: string, item: T): void;
   remove(client: string, item: T): void;
-  /** Removes and returns the next exchange: the first one of the client that has waited longest for its turn. */
-  next(): T | undefined;
   /**
-   * Makes room for an exchange of this client in a full queue. Removes and returns the last exchange of the client with
-   * the most waiting exchanges. Returns undefined if this client would then have as many as that client.
+   * Removes and returns the next item: the first one of the client that has waited longest for its turn. Clients for
+   * which `mayServe` returns false are passed over and keep their turn.
+   */
+  next(mayServe?: (client: string) => boolean): T | undefined;
+  /**
+   * Makes room for an item of this client in a full queue. Removes and returns the last item of the client with the most
+   * waiting items. Returns undefined if this client would then have as many as that client.
    */
   displace(client: string): T | undefined;
 }
@@ -35,14 +38,16 @@ export function createFairQueue<T>(): FairQueue<T> {
       const line = lines.get(client);
       if (line !== undefined) remove(client, line, item);
     },
-    next() {
-      for (const [client, line] of lines)
+    next(mayServe?: (client: string) => boolean) {
+      for (const [client, line] of lines) {
+        if (mayServe?.(client) === false) continue;
         for (const item of line) {
           lines.delete(client);
           lines.set(client, line);
           remove(client, line, item);
           return item;
         }
+      }
       return undefined;
     },
     displace(client: string) {

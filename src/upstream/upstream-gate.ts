@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
-import { createFairQueue } from './fair-queue.ts';
+import { createFairQueue } from '../lib/fair-queue.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue } from '../../src/upstream/fair-queue.ts';
+import { createFairQueue } from '../../src/lib/fair-queue.ts';
 
 /** Adds `a1`, `a2` and so on; the client is the letter. */
 function queueOf(...items: string[]) {
@@ -50,5 +50,13 @@ describe('a fair queue', () => {
   it('makes no room if every client has one item, or none is waiting', () => {
     expect(queueOf('a1', 'b1').displace('c')).toBeUndefined();
     expect(queueOf().displace('c')).toBeUndefined();
+  });
+
+  it('passes over a client that may not be served, which keeps its turn', () => {
+    const queue = createFairQueue<string>();
+    for (const item of ['a1', 'a2', 'b1']) queue.add(item.charAt(0), item);
+    expect(queue.next((client) => client !== 'a')).toBe('b1');
+    expect(queue.next(() => false)).toBeUndefined();
+    expect([queue.next(), queue.next(), queue.size]).toEqual(['a1', 'a2', 0]);
   });
 });

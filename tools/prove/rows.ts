@@ -46,7 +46,7 @@ export const PROOFS: readonly Proof[] = [
     files: [
       'test/upstream/create-upstream.test.ts',
       'test/upstream/upstream-gate.test.ts',
-      'test/upstream/fair-queue.test.ts',
+      'test/lib/fair-queue.test.ts',
       'test/upstream/retry-budget.test.ts',
       'test/upstream/upstream-health.test.ts',
       'test/pipeline/stages/isolate-page.test.ts',
