@@ -11,7 +11,7 @@ import {
   type AssemblyParts,
   type Services,
 } from './assembly/assemble-services.ts';
-import { type Calibration, calibrate, type CalibrationState } from './assembly/calibrate.ts';
+import { type Calibration, calibrate } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
@@ -210,38 +210,32 @@ interface Running {
 /** Assembles a gateway, opens its stores and tests its verifier. If this fails, everything is closed again. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
-  const { logger } = assembly.services;
-  const failed = async (error: unknown) => {
+  const { services } = assembly;
+  const { logger } = services;
+  /** The functions that stop the background work that has begun. */
+  const stops = [() => assembly.calibration.stop()];
+  const stop = () => stops.forEach((one) => one());
+  try {
+    await services.ledger.open();
+    assembly.calibration = await calibrate(settings, services);
+    stops.push(await openLadder(settings, services, assembly.storedLadder));
+    stops.push(await openOverrides(settings, services));
+  } catch (error) {
+    stop();
     await assembly.close();
     throw error;
-  };
-  await assembly.services.ledger.open().catch(failed);
-  const state: CalibrationState = { kind: 'pending' };
-  const stop = await calibrate(settings, assembly.services, state).catch(failed);
-  assembly.calibration = { state, stop };
-  const stopLadder = await openLadder(settings, assembly.services, assembly.storedLadder).catch((error: unknown) => {
-    stop();
-    return failed(error);
-  });
-  const stopOverrides = await openOverrides(settings, assembly.services).catch((error: unknown) => {
-    stop();
-    stopLadder();
-    return failed(error);
-  });
+  }
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
-  const cancelProbe = assembly.probe();
-  assembly.services.upstreams.startProbes();
+  stops.push(assembly.probe());
+  services.upstreams.startProbes();
   return {
     assembly,
     async drain(lameDuckMs) {
       assembly.drain.started = true;
       // The load balancer must learn that this process is not ready before the process refuses connections.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
-      assembly.calibration.stop();
-      stopLadder();
-      stopOverrides();
-      cancelProbe();
+      stop();
     },
   };
 }
@@ -305,7 +299,7 @@ function toStandardOutput(): { readonly stream: DestinationStream; flush(): void
 
 function readinessOf(
   { settings: { embedded } }: Assembled,
-  calibration: CalibrationState,
+  calibration: Calibration['state'],
   draining: boolean,
 ): Readiness {
   const reasons = [

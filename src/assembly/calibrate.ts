@@ -4,13 +4,19 @@ import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './create-authenticator.ts';
 
 /** The state of the credential verifier. The readiness check reads it. */
-export interface CalibrationState {
+interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
    * True if any operation refuses callers because of who they are. In that case, the gateway is not ready until the
    * verifier works.
    */
-  needed?: boolean;
+  readonly needed?: boolean;
+}
+
+/** The state of a verifier's tests, and the function that stops them. */
+export interface Calibration {
+  readonly state: CalibrationState;
+  stop(): void;
 }
 
 const RETRY_MS = 5000;
@@ -18,18 +24,14 @@ const RETRY_MS = 5000;
 /**
  * Tests the credential verifier at startup and at intervals, by sending a wrong credential to the upstream (rules, 2).
  * Tests run only if refusals depend on the caller's identity. A verifier that accepts any credential is a configuration
- * error. If the upstream does not respond, the gateway is not ready. Returns a function that stops the tests.
+ * error. If the upstream does not respond, the gateway is not ready.
  */
-export async function calibrate(
-  settings: Settings,
-  { authenticator, logger }: Services,
-  state: CalibrationState,
-): Promise<() => void> {
-  if (settings.authentication.verifier === 'file') {
-    state.kind = 'calibrated';
-    return () => undefined;
-  }
-  state.needed = refusesByIdentity(settings);
+export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
+  if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
+  const needed = refusesByIdentity(settings);
+  const state: CalibrationState = { kind: 'pending', needed };
+  // If nothing depends on the result, no probe is sent.
+  if (!needed) return { state, stop: () => undefined };
   let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {
     const { kind, ...found } = await authenticator.calibrate();
@@ -43,8 +45,6 @@ export async function calibrate(
     state.kind = kind;
     return 'fault' in found ? found.fault : undefined;
   };
-  // If nothing depends on the result, no probe is sent.
-  if (!state.needed) return () => undefined;
   const fault = await attempt();
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);
   let timer: NodeJS.Timeout;
@@ -55,16 +55,13 @@ export async function calibrate(
     timer = setTimeout(() => void attempt().then(scheduleNext, scheduleNext), wait).unref();
   };
   scheduleNext();
-  return () => {
-    stopped = true;
-    clearTimeout(timer);
+  return {
+    state,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
-}
-
-/** The state of a verifier's tests, and the function that stops them. */
-export interface Calibration {
-  readonly state: CalibrationState;
-  stop(): void;
 }
 
 /**
@@ -78,9 +75,9 @@ export async function calibrateReload(
 ): Promise<Calibration | undefined> {
   const isSame = services.authenticator === before.services.authenticator;
   if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
-  const state: CalibrationState = { kind: 'pending' };
-  const stop = await calibrate(settings, services, state);
-  if (state.needed !== true || state.kind === 'calibrated') return { state, stop };
+  const calibration = await calibrate(settings, services);
+  const { state, stop } = calibration;
+  if (state.needed !== true || state.kind === 'calibrated') return calibration;
   stop();
   throw new StartFault([
     {

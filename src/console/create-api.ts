@@ -21,7 +21,8 @@ export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
   // The guard must run before the body is read.
-  const writes = [createWriteGuard(adminToken !== undefined), express.json({ limit: MAX_BODY_BYTES })];
+  const guard = createWriteGuard(adminToken !== undefined);
+  const writes = [guard, express.json({ limit: MAX_BODY_BYTES })];
 
   router.get('/status', (_req, res) => void res.json(statusView(sources)));
   router.get('/traffic', ({ query }, res) => {
@@ -60,7 +61,7 @@ export function createApi(sources: ConsoleSources): Router {
     } else res.json({ lifted: { operation, check } });
   });
 
-  router.use('/overrides', createOverridesRouter(sources.overrides, [createWriteGuard(adminToken !== undefined)]));
+  router.use('/overrides', createOverridesRouter(sources.overrides, [guard]));
 
   router.get('/cache', ({ query }, res) => {
     res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));

@@ -28,8 +28,6 @@ import {
 export interface Ladder {
   /** Returns the effective levels of an operation. */
   checksFor(operation: string): Checks;
-  /** Returns false for operations that are not in the contract, for example because a reload removed them. */
-  has(operation: string): boolean;
   levels(): readonly OperationLevels[];
   state(): LadderState;
   /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
@@ -113,7 +111,6 @@ export function createLadder(parts: LadderParts): Ladder {
 
   return {
     checksFor,
-    has: (operation) => effective.has(operation),
     levels,
     state: () => state,
     rows: (snapshot) => ladderRows(levels(), snapshot, state, options.promote.minAnswers, isAccepted),

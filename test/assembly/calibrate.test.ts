@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Services } from '../../src/assembly/assemble-services.ts';
-import { calibrate, type CalibrationState } from '../../src/assembly/calibrate.ts';
+import { calibrate } from '../../src/assembly/calibrate.ts';
 import type { Calibration } from '../../src/identity/verifier.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { failureOf } from '../builders/exchange.ts';
@@ -31,9 +31,7 @@ function calibrating(
   } as Services['authenticator'];
   const log = (level: string) => (entry: { calibration: string }) => logged.push([level, entry.calibration]);
   const logger = { info: log('info'), warn: log('warn') } as unknown as Logger;
-  const state: CalibrationState = { kind: 'pending' };
-  const stop = calibrate(settingsOf(config), { authenticator, logger } as Services, state);
-  return { tries, logged, state, stop };
+  return { tries, logged, started: calibrate(settingsOf(config), { authenticator, logger } as Services) };
 }
 
 const enforced = {
@@ -45,39 +43,40 @@ const enforced = {
 
 describe('the calibration of the verifier', () => {
   it('is complete at once for the verifier file', async () => {
-    const { state, tries, stop } = calibrating({});
-    await stop;
+    const { tries, started } = calibrating({});
+    const { state } = await started;
     expect([state.kind, state.needed, tries.length]).toEqual(['calibrated', undefined, 0]);
   });
 
   it('sends no request to the upstream in observe mode', async () => {
-    const { state, tries, stop } = calibrating({ ...REAL, mode: 'observe' });
-    await stop;
+    const { tries, started } = calibrating({ ...REAL, mode: 'observe' });
+    const { state } = await started;
     await vi.advanceTimersByTimeAsync(10_000_000);
     expect([state, tries]).toEqual([{ kind: 'pending', needed: false }, []]);
   });
 
   it('sends a request if a single operation enforces authentication', async () => {
     const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
-    const { state, tries, stop } = calibrating({ ...enforced, mode: 'observe', operations }, CALIBRATED);
-    (await stop)();
+    const { tries, started } = calibrating({ ...enforced, mode: 'observe', operations }, CALIBRATED);
+    const { state, stop } = await started;
+    stop();
     expect([state, tries.length]).toEqual([{ kind: 'calibrated', needed: true }, 1]);
   });
 
   it('reports a configuration error with the place of the probe if a wrong credential is accepted', async () => {
-    const { state, stop } = calibrating(enforced, UNUSABLE);
-    const error = await failureOf(stop);
+    const { tries, started } = calibrating(enforced, UNUSABLE);
+    const error = await failureOf(started);
     expect(error).toBeInstanceOf(StartFault);
     expect((error as StartFault).faults).toMatchObject([
       { message: FAULT.message, source: expect.stringMatching(/portico\.yaml/) as string },
     ]);
-    expect(state.kind).toBe('unusable');
     await vi.advanceTimersByTimeAsync(10_000_000);
+    expect(tries).toHaveLength(1);
   });
 
   it('leaves the gateway not ready while the upstream does not respond, and retries soon', async () => {
-    const { state, tries, stop, logged } = calibrating(enforced, PENDING, PENDING, CALIBRATED);
-    const end = await stop;
+    const { tries, logged, started } = calibrating(enforced, PENDING, PENDING, CALIBRATED);
+    const { state, stop } = await started;
     expect(state).toEqual({ kind: 'pending', needed: true });
     await vi.advanceTimersByTimeAsync(4_999);
     expect(tries).toHaveLength(1);
@@ -89,41 +88,42 @@ describe('the calibration of the verifier', () => {
       ['warn', 'pending'],
       ['info', 'calibrated'],
     ]);
-    end();
+    stop();
   });
 
   it('is repeated at intervals and makes the gateway not ready if it fails later', async () => {
-    const { state, tries, stop } = calibrating(enforced, CALIBRATED, UNUSABLE);
-    const end = await stop;
+    const { tries, started } = calibrating(enforced, CALIBRATED, UNUSABLE);
+    const { state, stop } = await started;
     await vi.advanceTimersByTimeAsync(599_999);
     expect(tries).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     expect([tries.length, state.kind]).toEqual([2, 'unusable']);
-    end();
+    stop();
   });
 
   it('continues after an unexpected error', async () => {
-    const { tries, stop } = calibrating(enforced, CALIBRATED, new Error('unexpected'), CALIBRATED);
-    const end = await stop;
+    const { tries, started } = calibrating(enforced, CALIBRATED, new Error('unexpected'), CALIBRATED);
+    const { stop } = await started;
     await vi.advanceTimersByTimeAsync(1_200_000);
     expect(tries).toHaveLength(3);
-    end();
+    stop();
   });
 
   it('ends when it is stopped during an attempt', async () => {
     const gate = Promise.withResolvers<Calibration>();
-    const { tries, stop } = calibrating(enforced, CALIBRATED, gate.promise);
-    const end = await stop;
+    const { tries, started } = calibrating(enforced, CALIBRATED, gate.promise);
+    const { stop } = await started;
     await vi.advanceTimersByTimeAsync(600_000);
-    end();
+    stop();
     gate.resolve(CALIBRATED);
     await vi.advanceTimersByTimeAsync(10_000_000);
     expect([tries.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
   it('ends when it is stopped between two attempts', async () => {
-    const { tries, stop } = calibrating(enforced, CALIBRATED);
-    (await stop)();
+    const { tries, started } = calibrating(enforced, CALIBRATED);
+    const { stop } = await started;
+    stop();
     await vi.advanceTimersByTimeAsync(10_000_000);
     expect([tries.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
