@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import { hostInUrl, reachableHost } from '../lib/network-address.ts';
 import { type CommandIo, CommandFailure, type CommandLine, type Flag, UsageError } from './command.ts';
 import { CONFIG_FLAGS, readSettingsFrom } from './config-flags.ts';
+import { membersOf } from '../lib/plain-object.ts';
 
 /** The flags of the commands that send requests to the admin side of a running gateway. */
 export const ADMIN_FLAGS: readonly Flag[] = [
@@ -74,7 +75,7 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
 
 /** Returns the message in an error response of the admin side, if there is one. */
 export function messageOf(body: unknown): string | undefined {
-  const { error } = (typeof body === 'object' && body !== null ? body : {}) as { readonly error?: unknown };
+  const { error } = membersOf(body);
   return typeof error === 'string' ? error : undefined;
 }
 

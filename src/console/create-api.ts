@@ -11,6 +11,7 @@ import { trafficView } from './traffic-view.ts';
 import { upstreamView } from './upstream-view.ts';
 import { createViolationsApi } from './violations-api.ts';
 import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
+import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
@@ -53,7 +54,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ windowHours, rows: sources.ladder.rows(snapshot) });
   });
   router.post('/ladder/lift', ...writes, async ({ body }, res) => {
-    const { operation, check } = fieldsOf(body);
+    const { operation, check } = membersOf(body);
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
       res.status(400).json({ error: 'Provide an operation and a check.' });
     } else if (!sources.ladder.lift(operation, check as CheckName)) {
@@ -67,7 +68,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
   });
   router.post('/cache/purge', ...writes, async ({ body }, res) => {
-    const { all, tag } = fieldsOf(body);
+    const { all, tag } = membersOf(body);
     if (all === true) res.json({ purged: await sources.purge('all') });
     else if (typeof tag === 'string' && tag !== '') res.json({ purged: await sources.purge([tag]) });
     else res.status(400).json({ error: 'Provide a tag, or set all to true.' });
@@ -75,10 +76,6 @@ export function createApi(sources: ConsoleSources): Router {
 
   router.use((_req, res) => void res.status(404).json({ error: 'There is no console data at this path.' }));
   return router;
-}
-
-function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
 /** The result of reading the form: a request to explain, or the name of the invalid field. */

@@ -6,6 +6,7 @@ import type { ConsoleSources } from './console-sources.ts';
 import { isAdvisory } from '../model/violation.ts';
 import { fixOf } from '../report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
+import { membersOf } from '../lib/plain-object.ts';
 
 const PAGE_SIZE = 25;
 const OUTAGE = 'This is a failure of the upstream. Fix it instead of accepting it.';
@@ -133,7 +134,7 @@ export function readAcceptRequest(
   body: unknown,
   about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
 ): AcceptRequest {
-  const form = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const form = membersOf(body);
   const reason = textOf(form['reason']);
   const owner = textOf(form['owner']);
   const end = form['expires'] ?? '';

@@ -9,6 +9,7 @@ import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/changed-keys.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
+import { membersOf } from '../lib/plain-object.ts';
 
 /** Whether the gateway is ready and, if it is not, why. */
 export interface Readiness {
@@ -119,7 +120,7 @@ function logRequests(logger: Logger): RequestHandler {
 function purge(services: AdminAppServices): RequestHandler {
   return async (req, res) => {
     const body: unknown = req.body;
-    const request = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+    const request = membersOf(body);
     const { tags, all } = request;
     const named = Array.isArray(tags) && tags.length > 0 && tags.every((tag) => typeof tag === 'string');
     if (all !== true && !named) {

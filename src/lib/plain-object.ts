@@ -8,6 +8,11 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns a value if it is an object, and otherwise an object without members. */
+export function membersOf(value: unknown): PlainObject {
+  return isPlainObject(value) ? value : {};
+}
+
 /**
  * Returns the given options with missing values taken from `defaults`. Nested objects are merged recursively. Lists and
  * scalars are not merged.

@@ -5,6 +5,7 @@ import type { Overrides } from './create-overrides.ts';
 import type { Operator } from './override.ts';
 import { eventJson, overrideJson } from './overrides-text.ts';
 import { operatorName, type OverrideFault } from './read-override.ts';
+import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 
@@ -27,8 +28,7 @@ export function createOverridesRouter(overrides: Overrides, guard: readonly Requ
     else refuse(res, set);
   });
   router.post('/end', ...writes, async (req, res) => {
-    const body: unknown = req.body;
-    const { operation, change, by } = (body ?? {}) as Readonly<Record<string, unknown>>;
+    const { operation, change, by } = membersOf(req.body);
     if (typeof operation !== 'string' || (change !== undefined && typeof change !== 'string')) {
       const message = 'Name an operation and, to end only one override, its change.';
       refuse(res, [{ field: typeof operation === 'string' ? 'change' : 'operation', message }]);

@@ -1,6 +1,7 @@
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
 import { DEFAULT_PAGING_OPTIONS } from '../../paging/paging-options.ts';
 import { CannotProbe, type DoctorFinding, type Probe, readableList, type Recommendation, respond } from '../probe.ts';
+import { membersOf } from '../../lib/plain-object.ts';
 
 /** The page sizes to request, in this order. Each must be larger than the one before. */
 const SIZES = [10, 50, 100, 200];
@@ -60,7 +61,7 @@ export const pageSizeProbe: Probe = {
 function pageOf(body: Buffer): Page | undefined {
   const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
   const value = parsed.state === 'parsed' ? parsed.value : undefined;
-  const { list, totalCount } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { list, totalCount } = membersOf(value);
   if (!Array.isArray(list)) return undefined;
   return { items: list.length, total: typeof totalCount === 'number' ? totalCount : undefined };
 }
