@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp
 import { Agent as TlsAgent, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
 
@@ -171,7 +171,7 @@ async function exchange(
       kind: 'response',
       status,
       httpVersion,
-      headers: pairs(response.rawHeaders),
+      headers: headerPairs(response.rawHeaders),
       body,
       sentAt,
       headAt,
@@ -208,8 +208,4 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
     if (length > MAX_BODY_BYTES) throw new UpstreamFailure('too_large');
   }
   return Buffer.concat(parts, length);
-}
-
-function pairs(rawHeaders: readonly string[]): HeaderPairs {
-  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []));
 }

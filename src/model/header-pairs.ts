@@ -1,6 +1,11 @@
 /** Headers in order, as pairs of name and value. Names keep their original case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
+/** Returns the pairs in a list of alternating names and values. */
+export function headerPairs(raw: readonly string[]): HeaderPairs {
+  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
+}
+
 /** Returns the first value of a header, or undefined. Names are compared case-insensitively. */
 export function headerValue(headers: HeaderPairs, name: string): string | undefined {
   const wanted = name.toLowerCase();

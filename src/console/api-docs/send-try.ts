@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { readBody } from '../../lib/read-body.ts';
+import { headerPairs } from '../../model/header-pairs.ts';
 
 /** The response to a request from the "Try it" form. Redirects are not followed, and the request is never repeated. */
 interface TryResponse {
@@ -67,7 +68,7 @@ export function sendTry(
           return {
             status: response.statusCode ?? 0,
             statusText: response.statusMessage ?? '',
-            headers: pairsOf(response.rawHeaders),
+            headers: headerPairs(response.rawHeaders),
             seconds: (performance.now() - startedAt) / 1000,
             body: shown ?? '',
             text: shown !== undefined,
@@ -80,12 +81,6 @@ export function sendTry(
     });
     sent.end(body);
   });
-}
-
-function pairsOf(raw: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
-  return pairs;
 }
 
 /**
