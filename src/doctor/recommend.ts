@@ -1,4 +1,5 @@
 import { plainText } from '../report/plain-text.ts';
+import { wrapText } from '../report/text-layout.ts';
 import type { Examination } from './examine.ts';
 import type { Recommendation } from './probe.ts';
 
@@ -54,17 +55,7 @@ function branchLines(name: string, node: Branch | Recommendation | undefined, in
       `${indent}${name}:`,
       ...[...node].toReversed().flatMap(([key, below]) => branchLines(key, below, `${indent}  `)),
     ];
-  const reason = wrapped(plainText(node.reason), WIDTH - indent.length).map((line) => `${indent}# ${line}`);
+  const reason = wrapText(plainText(node.reason), WIDTH - indent.length).map((line) => `${indent}# ${line}`);
   // JSON is valid YAML, and strings in it need no further quoting.
   return [...reason, `${indent}${name}: ${JSON.stringify(node.value)}`];
-}
-
-function wrapped(text: string, width: number): readonly string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length >= width) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
 }
