@@ -25,7 +25,7 @@ export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimi
 }
 
 /** A parsed text, or the reason why it was not parsed. `malformed` means that the text is not valid JSON (RFC 8259). */
-export type BoundedJson =
+type BoundedJson =
   | {
       readonly state: 'parsed';
       readonly value: unknown;
@@ -33,6 +33,9 @@ export type BoundedJson =
     }
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };
+
+/** Returns the parsed value, or undefined if there is none. */
+export const parsedValue = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 const MALFORMED = { state: 'malformed' } as const;
 

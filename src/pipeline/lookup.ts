@@ -1,4 +1,4 @@
-import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
@@ -23,8 +23,7 @@ export function createLookup(upstream: Upstream): Lookup {
         mode: 'buffered',
       });
       if (response.status !== 200 || !Buffer.isBuffer(response.body)) return undefined;
-      const parsed = parseBounded(response.body, DEFAULT_JSON_LIMITS);
-      return parsed.state === 'parsed' ? parsed.value : undefined;
+      return parsedValue(parseBounded(response.body, DEFAULT_JSON_LIMITS));
     } catch {
       return undefined;
     }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
+import { type JsonLimits, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { DocumentedError } from '../model/operation.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
@@ -115,8 +115,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
   // Searching for the word first avoids parsing nearly every page a second time.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
-  const parsed = parseBounded(response.body, context.jsonLimits);
-  const body = parsed.state === 'parsed' ? parsed.value : undefined;
+  const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const names = Object.keys(body);
   if (!names.includes('error') && !names.includes('errors')) return undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../learn/create-learner.ts';
 import { isRefusal } from '../learn/sample/page-sizes.ts';
-import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
@@ -138,8 +138,7 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
   try {
     const { status, body } = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered' });
     if (!Buffer.isBuffer(body)) return undefined;
-    const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
-    return { status, text: body.toString('utf8'), json: parsed.state === 'parsed' ? parsed.value : undefined };
+    return { status, text: body.toString('utf8'), json: parsedValue(parseBounded(body, DEFAULT_JSON_LIMITS)) };
   } catch (error) {
     // The walk continues without the information from this request.
     if (error instanceof UpstreamFailure) return undefined;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Settings } from '../config/settings.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { MODES } from '../model/checks.ts';
@@ -53,7 +53,6 @@ export async function sendWalkRequest(
     end(reply.status);
     trace.bytes = bytes?.length;
     const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
-    const parsed = bytes === undefined ? undefined : parseBounded(bytes, DEFAULT_JSON_LIMITS);
     const mediaType = headerValue(reply.headers, 'content-type');
     const response = {
       operation,
@@ -61,7 +60,7 @@ export async function sendWalkRequest(
       status: reply.status,
       mediaType,
       text,
-      json: parsed?.state === 'parsed' ? parsed.value : undefined,
+      json: bytes === undefined ? undefined : parsedValue(parseBounded(bytes, DEFAULT_JSON_LIMITS)),
       trace,
     };
     return { kind: 'response', response, trace };

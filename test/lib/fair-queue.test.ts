@@ -53,8 +53,7 @@ describe('a fair queue', () => {
   });
 
   it('passes over a client that may not be served, which keeps its turn', () => {
-    const queue = createFairQueue<string>();
-    for (const item of ['a1', 'a2', 'b1']) queue.add(item.charAt(0), item);
+    const queue = queueOf('a1', 'a2', 'b1');
     expect(queue.next((client) => client !== 'a')).toBe('b1');
     expect(queue.next(() => false)).toBeUndefined();
     expect([queue.next(), queue.next(), queue.size]).toEqual(['a1', 'a2', 0]);

@@ -1,4 +1,4 @@
-import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import { DEFAULT_PAGING_OPTIONS } from '../../paging/paging-options.ts';
 import { CannotProbe, type DoctorFinding, type Probe, readableList, type Recommendation, respond } from '../probe.ts';
 import { membersOf } from '../../lib/plain-object.ts';
@@ -59,9 +59,7 @@ export const pageSizeProbe: Probe = {
 };
 
 function pageOf(body: Buffer): Page | undefined {
-  const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
-  const value = parsed.state === 'parsed' ? parsed.value : undefined;
-  const { list, totalCount } = membersOf(value);
+  const { list, totalCount } = membersOf(parsedValue(parseBounded(body, DEFAULT_JSON_LIMITS)));
   if (!Array.isArray(list)) return undefined;
   return { items: list.length, total: typeof totalCount === 'number' ? totalCount : undefined };
 }

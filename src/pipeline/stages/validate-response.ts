@@ -3,13 +3,7 @@ import type { Contract } from '../../contract/contract.ts';
 import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { responseViolation } from '../../contract/violations.ts';
-import {
-  type BoundedJson,
-  describeExcess,
-  type JsonExcess,
-  type JsonLimits,
-  parseBounded,
-} from '../../lib/bounded-json.ts';
+import { describeExcess, type JsonExcess, type JsonLimits, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -116,7 +110,7 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    const unchecked = valueOf(parseBounded(response.bytes, services.jsonLimits));
+    const unchecked = parsedValue(parseBounded(response.bytes, services.jsonLimits));
     services.sample?.(exchange, operation, response.status, unchecked);
     return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
   }
@@ -176,15 +170,13 @@ function parseBody(
 ): ReadBody | { readonly limit: JsonExcess } {
   const parsed = parseBounded(response.bytes, services.jsonLimits);
   if (parsed.state === 'excess') return { limit: parsed.limit };
-  const json = valueOf(parsed);
+  const json = parsedValue(parsed);
   const { status, mediaType, bytes } = response;
   services.sample?.(exchange, operation, status, json);
   services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
   const isEmpty = bytes.length === 0;
   return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json }) };
 }
-
-const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 /**
  * Returns the facts about a response that is too deep or too large to parse. Such a response violates the contract,
