@@ -28,7 +28,7 @@ interface AdminClient {
    * Sends a request and returns the status and the JSON body of the response. Throws a CommandFailure if nothing listens
    * at the address, if the token is refused, or if the response does not come from a gateway.
    */
-  send(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<AdminResponse>;
+  send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
 }
 
 /** A response of the admin side. */
