@@ -75,7 +75,8 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
-  close(): Promise<void>;
+  /** Closes everything. Remaining spans are exported first, which takes at most `exportMs` milliseconds. */
+  close(exportMs?: number): Promise<void>;
 }
 
 /** A gateway that accepts requests. */
@@ -177,8 +178,9 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     calibration: { state: { kind: 'pending' }, stop: () => undefined },
     reload,
     drain,
-    close: async () => {
+    close: async (exportMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
+      await current.services.tracing?.close(exportMs);
       await ladderFile.written();
       await overrides.written();
       learning?.close();
@@ -216,13 +218,14 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
   try {
+    await services.tracing?.open();
     await services.ledger.open();
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
   } catch (error) {
     stop();
-    await assembly.close();
+    await assembly.close(0);
     throw error;
   }
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
@@ -248,10 +251,11 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const { close: closeAssembly } = assembly;
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
+    const endsAt = performance.now() + finishMs;
     // The public side is closed first. Until it has finished its requests, the admin side still tells the load balancer
     // that the gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
-    await closeAssembly();
+    await closeAssembly(Math.max(0, endsAt - performance.now()));
   };
   try {
     const publicSide = await listen(assembly.edges.publicServer, { host, port });

@@ -168,6 +168,7 @@ function publicServicesOf(
       publicBasePath: settings.publicBasePath,
       publicOrigin: publicOriginOf(settings.publicOrigin),
       trustedProxies: settings.listen.trustedProxies,
+      sampling: services.tracing?.sampling,
       clock,
     },
     errorsFor: settings.errorsFor,

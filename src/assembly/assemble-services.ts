@@ -18,6 +18,8 @@ import { createAuthorLookup, createOwnership, type Ownership } from '../permissi
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/lookup.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
+import type { SpanSubject } from '../telemetry/request-spans.ts';
+import { publicOriginOf } from '../upstream/addresses.ts';
 import type { AddressChange } from '../upstream/address-pool.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
@@ -254,11 +256,11 @@ function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start,
 /** Returns the function that passes each trace to all observers. */
 function createRecorder(
   settings: Settings,
-  { contract }: Pick<Start, 'contract'>,
+  { contract, address }: Pick<Start, 'contract' | 'address'>,
   { clock, logStream }: AssemblyParts,
   services: LastingServices & Pick<Services, 'shadow'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, ledger, ladder, shadow, kindOf, nameTag } = services;
+  const { logger, metrics, tracing, ledger, ladder, shadow, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     level: settings.logging.level,
@@ -270,6 +272,9 @@ function createRecorder(
   });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
+    ...(tracing === undefined
+      ? []
+      : [{ name: 'tracing', record: tracing.recorder(spanSubject(settings, contract.operations, address)) }]),
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
     ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
@@ -278,6 +283,22 @@ function createRecorder(
   return createTraceRecorder(observers, (observer, error) =>
     logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
   );
+}
+
+/** Returns the facts that spans contain in addition to those of the trace. */
+function spanSubject(
+  { publicBasePath, publicOrigin, listen }: Settings,
+  operations: SpanSubject['operations'],
+  address: Start['address'],
+): SpanSubject {
+  const origin = publicOriginOf(publicOrigin);
+  return {
+    operations,
+    publicBasePath,
+    scheme: origin?.protocol === 'https' || listen.tls !== undefined ? 'https' : 'http',
+    publicHost: origin?.host,
+    upstreamUrl: `${address.origin}${address.basePath}`,
+  };
 }
 
 /** Logs when an address of the upstream is ejected, and when it is used again. */

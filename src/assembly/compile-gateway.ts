@@ -179,6 +179,7 @@ function stageServices(
     check: contract.checkResponse,
     namesUpstream,
     knownBodies: createKnownBodies(),
+    exportsSpans: services.tracing !== undefined,
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:

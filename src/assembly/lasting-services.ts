@@ -21,6 +21,7 @@ import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/metrics-options.ts';
+import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './assemble-ladder.ts';
@@ -36,6 +37,8 @@ export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
+  /** Exports spans. Undefined unless `tracing.endpoint` is set. */
+  readonly tracing: Tracing | undefined;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
   readonly ladder: Ladder;
@@ -93,8 +96,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
+  const place = settings.placeOf('/tracing/endpoint');
+  const tracing =
+    settings.tracing.endpoint === undefined ? undefined : createTracing(settings.tracing, { logger, place });
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
-  const metrics = createMetrics(metricsOptions(settings, start, first.isAccepted, clock()));
+  const metrics = createMetrics({
+    ...metricsOptions(settings, start, first.isAccepted, clock()),
+    exemplars: tracing !== undefined,
+  });
   if (metrics.foldedOperations() > 0)
     logger.warn(
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
@@ -114,6 +123,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledgerEntries: () => ledger.size(),
     ledgerDropped: () => ledger.dropped(),
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
+    spans: () => tracing?.counts(),
   });
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
@@ -127,6 +137,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     logger,
     upstreams,
     metrics,
+    tracing,
     traffic: createTrafficHistory(metrics.traffic, clock),
     ledger,
     ladder,

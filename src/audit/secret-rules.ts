@@ -39,7 +39,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
     risk: 'A secret in the configuration file easily ends up in version control and in backups.',
     fix: 'Set it with an environment variable or a file, for example upstream.credentials.passwordFile.',
     find: ({ settings }) =>
-      ['/adminToken', '/upstream/credentials/password']
+      ['/adminToken', '/upstream/credentials/password', '/tracing/headers']
         .filter((pointer) => settings.originOf(pointer) === 'file')
         .map((pointer) => pointer.slice(1).replaceAll('/', '.')),
   },

@@ -83,6 +83,7 @@ export const RESTART_KEYS: readonly string[] = [
   'overrides.file',
   'redis',
   'reference',
+  'tracing',
 ];
 
 /** Returns whether a change of a key takes effect only when the process starts. */

@@ -11,6 +11,7 @@ import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-opt
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
 import { redisOptionsSchema } from '../redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
+import { tracingOptionsSchema } from '../telemetry/tracing-options.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { contractKeySchema } from './contract-key.ts';
 import {
@@ -105,6 +106,7 @@ export function configSchema(): Record<string, unknown> {
         level: { enum: LOG_LEVELS },
         principalNames: { type: 'boolean', description: 'Show the names of callers instead of keyed hashes.' },
       }),
+      tracing: tracingOptionsSchema,
       operations: {
         type: 'object',
         description: 'Overrides for individual operations, by operation id.',

@@ -5,6 +5,7 @@ import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
+import { tracingProblems } from '../telemetry/tracing-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
@@ -22,6 +23,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...corsFaults(settings),
     ...basePathFaults(settings),
     ...audienceFaults(settings),
+    ...tracingProblems(settings.tracing),
   ];
 }
 

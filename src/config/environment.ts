@@ -32,12 +32,19 @@ export const VARIABLES = {
   PORTICO_LEDGER: '/ledger/file',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
+  OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',
+  OTEL_EXPORTER_OTLP_PROTOCOL: '/tracing/protocol',
+  OTEL_EXPORTER_OTLP_HEADERS: '/tracing/headers',
+  OTEL_SERVICE_NAME: '/tracing/serviceName',
+  OTEL_RESOURCE_ATTRIBUTES: '/tracing/resourceAttributes',
+  OTEL_TRACES_SAMPLER: '/tracing/sampler',
+  OTEL_TRACES_SAMPLER_ARG: '/tracing/sampleRatio',
 } as const;
 
 /** The environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT']);
+const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
 
 /**
  * Reads the variables that are set and not empty. An invalid number is left as a string, which the schema later
@@ -48,7 +55,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
   for (const [source, pointer] of Object.entries(VARIABLES)) {
     const text = environment[source];
     if (text === undefined || text === '') continue;
-    const value = NUMBERS.has(source) && /^\d{1,9}$/.test(text) ? Number(text) : text;
+    const value = NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);

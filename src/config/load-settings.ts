@@ -13,6 +13,7 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
+import { TRACING_DEFAULTS } from '../telemetry/tracing-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig, type ConfigProblem } from './check-config.ts';
 import { configPath, givenConfig, readConfigFile } from './config-file.ts';
@@ -220,6 +221,10 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     contractStatusHeader: raw['contractStatusHeader'] !== false,
     proxyStatusHeader: raw['proxyStatusHeader'] !== false,
     logging: withDefaults<Settings['logging']>({ level: 'info', principalNames: false }, raw['logging']),
+    tracing: {
+      ...withDefaults(TRACING_DEFAULTS, raw['tracing']),
+      headersFile: pathAt('/tracing/headersFile', part('tracing')['headersFile']),
+    },
     operations: Object.fromEntries(operations),
     file: place.file,
     originOf: place.originOf,

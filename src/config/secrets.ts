@@ -87,10 +87,10 @@ interface SecretFile {
 
 /** Returns the files that contain secrets, apart from the roles file. */
 export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
-  const { adminTokenFile, listen, redis, upstream, originOf } = settings;
+  const { adminTokenFile, listen, redis, tracing, upstream, originOf } = settings;
   const inline = [
     adminTokenFile === undefined ? ['/adminToken'] : [],
-    ['/upstream/credentials/password', '/redis/url', '/redis/password'],
+    ['/upstream/credentials/password', '/redis/url', '/redis/password', '/tracing/headers'],
   ]
     .flat()
     .find((pointer) => originOf(pointer) === 'file');
@@ -104,6 +104,7 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/redis/urlFile', redis.urlFile],
     ['/redis/passwordFile', redis.passwordFile],
     ['/redis/tls/keyFile', redis.tls?.keyFile],
+    ['/tracing/headersFile', tracing.headersFile],
   ];
   return files.flatMap(([pointer, path]) => (pointer === undefined || path === undefined ? [] : [{ pointer, path }]));
 }

@@ -57,6 +57,11 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       'upstream.probe.path is not set',
       '/upstream/probe',
     ),
+    ...when(
+      settings.tracing.endpoint === undefined,
+      'tracing.endpoint is not set',
+      ...['headersFile', 'sampler', 'sampleRatio', 'followSampled'].map((key) => `/tracing/${key}`),
+    ),
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
     ...when(mode.transparent, 'the mode observe does not refuse uploads', '/gdpr/duplicateWindowSeconds'),

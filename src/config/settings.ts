@@ -13,6 +13,7 @@ import type { OperationPagingConfig, PagingOptions } from '../paging/paging-opti
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
+import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
@@ -89,6 +90,8 @@ export interface Settings {
   readonly contractStatusHeader: boolean;
   readonly proxyStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
+  /** The options of the export of spans. `headersFile` is an absolute path. */
+  readonly tracing: TracingOptions;
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The name of the configuration file, as messages show it. */

@@ -8,6 +8,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/changed-keys.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { membersOf } from '../lib/plain-object.ts';
 
@@ -23,7 +24,7 @@ export interface AdminAppServices {
   readonly readiness: () => Readiness;
   /** The health of the legacy server, which does not affect the readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
-  readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
+  readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
@@ -66,8 +67,10 @@ export function createAdminApp(services: AdminAppServices): Express {
     res.status(health.status === 'failing' ? 503 : 200).json(health);
   });
   app.get('/metrics', async (req, res) => {
-    const text = await services.metrics.exposition();
-    res.set({ 'Content-Type': services.metrics.contentType, Vary: 'Accept-Encoding' });
+    const { metrics } = services;
+    const format = metrics.formatFor(req.headers.accept);
+    const text = await metrics.exposition(format);
+    res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
     // Every line repeats the metric's name, so compression makes the response about twenty times smaller. The
     // compression runs on another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);

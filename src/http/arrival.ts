@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/client-text.ts';
-import { traceContext } from '../telemetry/trace-context.ts';
+import { sampledContext, type Sampling, type TraceContext, traceContext } from '../telemetry/trace-context.ts';
 
 /** Options for reading requests: the limits on targets, and the gateway's public address. */
 export interface ArrivalOptions {
@@ -22,6 +22,8 @@ export interface ArrivalOptions {
   readonly publicOrigin: PublicOrigin | undefined;
   /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
+  /** Which traces are sampled. Undefined if no spans are exported. */
+  readonly sampling?: Sampling | undefined;
   readonly clock: Clock;
 }
 
@@ -35,12 +37,20 @@ export function requestIdOf(sent: string | string[] | undefined): string {
 
 /** Creates the function that converts Node's requests into arrivals. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
-  const setup: ArrivalSetup = { ...options, isTrusted: proxyAddress.compile([...options.trustedProxies]) };
+  const { sampling } = options;
+  const isTrusted = proxyAddress.compile([...options.trustedProxies]);
+  const readContext: ArrivalSetup['readContext'] =
+    sampling === undefined
+      ? traceContext
+      : (headers, { remoteAddress }) =>
+          sampledContext(headers, sampling, remoteAddress !== undefined && isTrusted(remoteAddress, 0));
+  const setup: ArrivalSetup = { ...options, isTrusted, readContext };
   return (req) => new HttpArrival(req, setup);
 }
 
 interface ArrivalSetup extends ArrivalOptions {
   readonly isTrusted: (address: string, hop: number) => boolean;
+  readonly readContext: (headers: IncomingHttpHeaders, socket: IncomingMessage['socket']) => TraceContext;
 }
 
 /**
@@ -53,6 +63,9 @@ export class HttpArrival implements Arrival {
   readonly requestId: string;
   readonly traceparent: string;
   readonly tracestate: string | undefined;
+  /** Portico's own span of the request, in the format of `traceparent`. */
+  readonly ownSpan: string;
+  readonly parentSpanId: string | undefined;
   readonly receivedAt: number;
   readonly authorization: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -71,12 +84,14 @@ export class HttpArrival implements Arrival {
   constructor(request: IncomingMessage, setup: ArrivalSetup) {
     // Node has already built this object in order to look for `Expect`.
     const { headers } = request;
-    const { traceparent, tracestate } = traceContext(headers);
+    const { traceparent, tracestate, own, parentId } = setup.readContext(headers, request.socket);
     this.method = request.method ?? '';
     this.rawTarget = request.url ?? '';
     this.requestId = requestIdOf(headers['x-request-id']);
     this.traceparent = traceparent;
     this.tracestate = tracestate;
+    this.ownSpan = own;
+    this.parentSpanId = parentId;
     this.receivedAt = setup.clock();
     this.authorization = headers.authorization;
     this.ifNoneMatch = headers['if-none-match'];

@@ -61,8 +61,8 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
 
 /** Creates the trace of a request that has just arrived. */
 export function traceOf(arrival: HttpArrival): Trace {
-  const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
-  return createTrace({ requestId, traceparent, method, startedAt, target });
+  const { requestId, ownSpan, parentSpanId, method, receivedAt: startedAt, rawTarget: target } = arrival;
+  return createTrace({ requestId, traceparent: ownSpan, parentSpanId, method, startedAt, target });
 }
 
 /**

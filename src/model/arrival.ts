@@ -40,6 +40,8 @@ export interface Arrival extends PublicOrigin {
   /** The W3C `traceparent` header that is forwarded. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
+  /** The id of the caller's span. Undefined if Portico started the trace. */
+  readonly parentSpanId?: string | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   /** The body, which can be read only once. */

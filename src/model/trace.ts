@@ -35,8 +35,12 @@ interface UpstreamTrace {
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
+  /** Epoch milliseconds. */
+  readonly startedAt?: number;
   readonly seconds: number;
   readonly attempts: number;
+  /** The `traceparent` header that was sent to the upstream. */
+  readonly traceparent?: string;
   /** The `X-Request-Id` header that was sent to the upstream, if it is not the client's own. */
   readonly requestId?: string | undefined;
 }
@@ -55,7 +59,10 @@ export interface ResponseTrace extends CheckVerdict {
  */
 export interface Trace {
   readonly requestId: string;
+  /** Portico's own span of the request, in the format of the W3C header. */
   readonly traceparent: string;
+  /** The id of the caller's span. Undefined if Portico started the trace. */
+  readonly parentSpanId: string | undefined;
   readonly method: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;
@@ -80,6 +87,11 @@ export interface Trace {
   pageBounds?: CheckVerdict | undefined;
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
+  /**
+   * The trace of the request that fetched the response for this one too. Undefined if the request was not coalesced, or
+   * if no spans are exported.
+   */
+  leader?: Trace | undefined;
   /** Why an exchange with the upstream failed. This includes failed attempts to verify a credential. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
@@ -110,13 +122,15 @@ export interface Trace {
 
 /** Creates an empty trace for a new request. */
 export function createTrace(
-  start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'> & Partial<Pick<Trace, 'target'>>,
+  start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'> &
+    Partial<Pick<Trace, 'target' | 'parentSpanId'>>,
 ): Trace {
-  const { requestId, traceparent, method, startedAt, target } = start;
+  const { requestId, traceparent, parentSpanId, method, startedAt, target } = start;
   // All properties are set here so that all traces share one hidden class.
   return {
     requestId,
     traceparent,
+    parentSpanId,
     method,
     startedAt,
     target,
@@ -131,6 +145,7 @@ export function createTrace(
     pageBounds: undefined,
     cache: undefined,
     upstream: undefined,
+    leader: undefined,
     failure: undefined,
     responses: undefined,
     scan: undefined,

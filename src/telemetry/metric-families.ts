@@ -19,8 +19,8 @@ export interface CounterFamily {
    */
   inc(first?: string, second?: string, third?: string, fourth?: string): void;
   readonly series: number;
-  /** Returns this metric in the exposition format. */
-  text(): string;
+  /** Returns this metric in the exposition format. A counter has no exemplars. */
+  text(withExemplars?: boolean): string;
   /** The current counts, one for each combination of label values. The last label varies fastest. */
   readonly counts: Readonly<Float64Array>;
   /** The names of the series with their labels, in the order of `counts`. */
@@ -74,11 +74,14 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
 
 /** A histogram of seconds with one label whose values are all known at startup. */
 export interface HistogramFamily {
-  /** Records one observation. Unlisted label values and times that are not finite are ignored. */
-  observe(value: string, seconds: number): void;
+  /**
+   * Records one observation. Unlisted label values and times that are not finite are ignored. If the span in
+   * `traceparent` is sampled, it becomes the exemplar of its bucket. `startedAt` is in epoch milliseconds.
+   */
+  observe(value: string, seconds: number, traceparent?: string, startedAt?: number): void;
   readonly series: number;
-  /** Returns this metric in the exposition format. */
-  text(): string;
+  /** Returns this metric in the exposition format, with or without exemplars. */
+  text(withExemplars?: boolean): string;
   /** Upper bounds in seconds. Observations above the last bound are counted in an additional column. */
   readonly buckets: readonly number[];
   /**
@@ -115,11 +118,13 @@ export function createHistogramFamily(
   entry: MetricEntry,
   values: readonly string[],
   buckets: readonly number[],
+  recordsExemplars = false,
 ): HistogramFamily {
   const rows = new Map(values.map((value, row) => [value, row]));
   const width = buckets.length + 1;
   const counts = new Float64Array(values.length * width);
   const sums = new Float64Array(values.length);
+  const exemplars: (Exemplar | undefined)[] | undefined = recordsExemplars ? [] : undefined;
   const head = headText(entry);
   const bounds = [...buckets, '+Inf'];
   const lines = values.map((value) => ({
@@ -146,7 +151,7 @@ export function createHistogramFamily(
         }
       });
     },
-    observe(value, seconds) {
+    observe(value, seconds, traceparent, startedAt = 0) {
       const row = rows.get(value);
       if (row === undefined || !Number.isFinite(seconds)) return;
       let column = 0;
@@ -154,20 +159,39 @@ export function createHistogramFamily(
       const at = row * width + column;
       counts[at] = (counts[at] ?? 0) + 1;
       sums[row] = (sums[row] ?? 0) + seconds;
+      if (exemplars !== undefined && traceparent?.endsWith('-01') === true)
+        exemplars[at] = { traceparent, seconds, at: startedAt + seconds * 1000 };
     },
-    text() {
+    text(withExemplars = false) {
       let text = head;
       lines.forEach((line, row) => {
         let count = 0;
         line.buckets.forEach((bucket, column) => {
-          count += counts[row * width + column] ?? 0;
-          text += `${bucket}${count}\n`;
+          const at = row * width + column;
+          count += counts[at] ?? 0;
+          text += `${bucket}${count}${withExemplars ? exemplarText(exemplars?.[at]) : ''}\n`;
         });
         text += `${line.sum}${sums[row] ?? 0}\n${line.count}${count}\n`;
       });
       return text;
     },
   };
+}
+
+/** The span of the latest sampled observation in a bucket. */
+interface Exemplar {
+  readonly traceparent: string;
+  readonly seconds: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Returns an exemplar in the OpenMetrics format, or an empty string if there is none. */
+function exemplarText(exemplar: Exemplar | undefined): string {
+  if (exemplar === undefined) return '';
+  const { traceparent, seconds, at } = exemplar;
+  const labels = `trace_id="${traceparent.slice(3, 35)}",span_id="${traceparent.slice(36, 52)}"`;
+  return ` # {${labels}} ${seconds} ${at / 1000}`;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };

@@ -23,6 +23,8 @@ export interface MetricsOptions {
   readonly loadedAt?: number;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
+  /** True to record exemplars: the latest sampled trace of each bucket. They are shown only in the OpenMetrics format. */
+  readonly exemplars?: boolean;
   /** The maximum number of series. Operations beyond it share the series `folded`. */
   readonly maxSeries?: number;
 }

@@ -24,9 +24,11 @@ export interface Metrics {
    * longer exist stay until the process ends.
    */
   configure(options: MetricsOptions): void;
-  /** Returns the text of a scrape, including the metrics of the process. */
-  exposition(): Promise<string>;
-  readonly contentType: string;
+  /** Returns the text of a scrape, including the metrics of the process. The default format is Prometheus's own. */
+  exposition(format?: MetricsFormat): Promise<string>;
+  /** Returns the format for a client that sent this `Accept` header. */
+  formatFor(accept: string | undefined): MetricsFormat;
+  readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
   /** Returns the number of Portico's own series (lines of a scrape). */
   seriesCount(): number;
   /** Returns the number of operations without separate series (see `maxSeries`). */
@@ -37,6 +39,9 @@ export interface Metrics {
    */
   readonly traffic: TrafficCounts;
 }
+
+/** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
+export type MetricsFormat = 'text' | 'openMetrics';
 
 /** Enough series for a contract with about 110 operations. A scrape is then about one megabyte. */
 const MAX_SERIES = 10_000;
@@ -87,20 +92,54 @@ export function createMetrics(given: MetricsOptions): Metrics {
       foldedOperations = options.operations.length - ownSeries;
       counters.relabel(counted(), ownSeries);
     },
-    exposition: async () => {
+    exposition: async (format = 'text') => {
       const startedAt = performance.now();
-      const own = [counters.text(), ladder.text(), reloads.text()];
-      const text = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
+      const own = [counters.text(format === 'openMetrics'), ladder.text(), reloads.text()];
+      const lines = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
+      const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
     },
-    contentType: registry.contentType,
+    // Exemplars are the only reason for the other format.
+    formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
+    contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
     seriesCount: series,
     foldedOperations: () => foldedOperations,
     get traffic() {
       return counters.traffic;
     },
   };
+}
+
+/**
+ * Returns whether an `Accept` header prefers OpenMetrics to plain text. Parameters are ignored, because all versions of
+ * OpenMetrics can read what Portico writes.
+ */
+function prefersOpenMetrics(accept = ''): boolean {
+  const qualityOf = (wanted: string) =>
+    Math.max(
+      0,
+      ...accept.split(',').map((range) => {
+        const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+        const quality = parameters.find((one) => one.startsWith('q='))?.slice(2);
+        return type === wanted ? Number(quality ?? 1) || 0 : 0;
+      }),
+    );
+  const openMetrics = qualityOf('application/openmetrics-text');
+  return openMetrics > 0 && openMetrics >= qualityOf('text/plain');
+}
+
+/**
+ * Converts a scrape to the OpenMetrics format: the names of counters have no suffix in their descriptions, quotation
+ * marks in descriptions are escaped, and there are no empty lines.
+ */
+function toOpenMetrics(text: string): string {
+  const lines = text
+    .replace(/^# HELP (\S+)_total (.*)\n# TYPE \1_total counter$/gm, '# HELP $1 $2\n# TYPE $1 counter')
+    .replace(/^# HELP .*$/gm, (line) => line.replaceAll('"', String.raw`\"`))
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+  return `${lines}\n# EOF\n`;
 }
 
 type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
@@ -187,6 +226,7 @@ interface MetricSources {
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
   readonly candidateDropped?: () => number;
+  readonly spans?: () => Readonly<Record<(typeof SPAN_OUTCOMES)[number], number>> | undefined;
   readonly ready?: () => boolean;
   /** Returns when the TLS certificate of the public side expires, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
@@ -201,6 +241,7 @@ interface MetricSources {
 }
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
+const SPAN_OUTCOMES = ['exported', 'failed', 'dropped'] as const;
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
@@ -269,6 +310,9 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   read(METRICS.candidateDropped, () => sources.candidateDropped?.());
+  readRows(METRICS.spans, () =>
+    SPAN_OUTCOMES.map((outcome) => [{ outcome }, sources.spans?.()?.[outcome] ?? 0] as const),
+  );
 
   readRows(METRICS.mode, () => MODE_NAMES.map((mode) => [{ mode }, mode === scrape.options().mode] as const));
   readRows(METRICS.enforcement, () => {

@@ -1,11 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The trace context that Portico forwards: the caller's trace continued with Portico's own span, or a new trace. */
-interface TraceContext {
+/** The trace context of a request: the caller's trace continued with Portico's own span, or a new trace. */
+export interface TraceContext {
+  /**
+   * The header that is forwarded. If spans are exported, it names the span of the exchange with the upstream; otherwise
+   * it names Portico's own span.
+   */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   readonly traceId: string;
+  /** Portico's own span of the request, in the format of `traceparent`. */
+  readonly own: string;
+  /** The id of the caller's span. Undefined if Portico started the trace. */
+  readonly parentId: string | undefined;
+}
+
+/** Which traces are sampled, that is, exported. */
+export interface Sampling {
+  /** The fraction of the traces to sample, from 0 to 1, where Portico decides. */
+  readonly ratio: number;
+  /** The callers whose `sampled` flag is used instead of the fraction. */
+  readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
 }
 
 // W3C Trace Context, 3.2: version, trace-id, parent-id and flags. A later version may add more after another dash.
@@ -29,23 +45,60 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext {
   const spanId = randomHex(16);
   if (parsed === undefined) {
     const traceId = randomHex(32);
-    return { traceparent: `00-${traceId}-${spanId}-00`, tracestate: undefined, traceId };
+    const traceparent = `00-${traceId}-${spanId}-00`;
+    return { traceparent, tracestate: undefined, traceId, own: traceparent, parentId: undefined };
   }
+  const { traceId, parentId, flags } = parsed;
+  const traceparent = `00-${traceId}-${spanId}-${flags}`;
+  return { traceparent, tracestate: boundState(headers['tracestate']), traceId, own: traceparent, parentId };
+}
+
+/**
+ * Reads the trace context like {@link traceContext}, decides whether the trace is sampled, and adds the span of the
+ * exchange with the upstream. `isTrusted` states whether the request comes from a trusted proxy.
+ *
+ * Portico never decides by an id that an untrusted caller has chosen, because such a caller could choose ids that are
+ * always sampled.
+ */
+export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling, isTrusted: boolean): TraceContext {
+  const { own, tracestate, traceId, parentId } = traceContext(headers);
+  const { ratio, follow } = sampling;
+  const isFollowed = follow === 'everyone' || (follow === 'trustedProxies' && isTrusted);
+  const decidedBy = parentId === undefined || isTrusted ? traceId : own.slice(36, 52);
+  const isSampled = parentId !== undefined && isFollowed ? own.endsWith('1') : isWithin(ratio, decidedBy);
+  const flags = isSampled ? '01' : '00';
   return {
-    traceparent: `00-${parsed.traceId}-${spanId}-${parsed.flags}`,
-    tracestate: boundState(headers['tracestate']),
-    traceId: parsed.traceId,
+    traceparent: `00-${traceId}-${randomHex(16)}-${flags}`,
+    tracestate,
+    traceId,
+    own: `${own.slice(0, 53)}${flags}`,
+    parentId,
   };
 }
 
-function parseParent(text: string): { traceId: string; flags: string } | undefined {
+/** Returns the `traceparent` of another span in the same trace and with the same flags. */
+export function siblingSpan(traceparent: string): string {
+  return `${traceparent.slice(0, 36)}${randomHex(16)}${traceparent.slice(52)}`;
+}
+
+const RANDOM_DIGITS = 13;
+
+/**
+ * Returns whether an id is among the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
+ * digits decide, so that all services with the same ratio sample the same traces.
+ */
+function isWithin(ratio: number, id: string): boolean {
+  return Number.parseInt(id.slice(-RANDOM_DIGITS), 16) >= (1 - ratio) * 16 ** RANDOM_DIGITS;
+}
+
+function parseParent(text: string): { traceId: string; parentId: string; flags: string } | undefined {
   const groups = text.length <= 256 ? TRACEPARENT.exec(text)?.groups : undefined;
   if (groups === undefined) return undefined;
   const { version, traceId = '', parentId = '', flags = '00', more } = groups;
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
   // Version 00 defines only the sampled flag; all other flags are sent as zero.
-  return { traceId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
+  return { traceId, parentId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
 }
 
 function boundState(header: string | string[] | undefined): string | undefined {

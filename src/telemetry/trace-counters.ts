@@ -29,8 +29,8 @@ import type { TrafficCounts } from './traffic-history.ts';
 interface TraceCounters {
   readonly record: (trace: Trace) => void;
   readonly series: number;
-  /** Returns these metrics in the exposition format. */
-  text(): string;
+  /** Returns these metrics in the exposition format, with or without exemplars. */
+  text(withExemplars?: boolean): string;
   /** The counts behind the traffic history. A new object after `relabel`. */
   readonly traffic: TrafficCounts;
   /** Creates the series again for other label values. Series that existed before continue from their counts. */
@@ -58,7 +58,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     const isClientRequest = trace.background !== true;
     if (isClientRequest) {
       families.requests.inc(operation, statusClass(trace.status));
-      families.duration.observe(operation, trace.seconds ?? Number.NaN);
+      families.duration.observe(operation, trace.seconds ?? Number.NaN, trace.traceparent, trace.startedAt);
       if (spendsErrorBudget(trace)) families.budget.inc(operation);
     }
     count('authentication', trace.authentication);
@@ -91,7 +91,8 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
     if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
     if (trace.upstream !== undefined) {
-      families.exchange.observe(operation, trace.upstream.seconds);
+      const { seconds, traceparent, startedAt } = trace.upstream;
+      families.exchange.observe(operation, seconds, traceparent, startedAt);
       if (trace.upstream.status === undefined) families.failures.inc(trace.upstream.shape);
       else families.upstreamResponses.inc(operation, statusClass(trace.upstream.status));
     }
@@ -105,7 +106,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     get traffic() {
       return families.traffic;
     },
-    text: () => families.all.map((family) => family.text()).join('\n'),
+    text: (withExemplars) => families.all.map((family) => family.text(withExemplars)).join('\n'),
     relabel(next, nextOwnSeries) {
       const made = createFamilies(next, nextOwnSeries);
       families.all.forEach((family, index) => made.all[index]?.add(family));
@@ -131,7 +132,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
     return family;
   };
   const histogram = (entry: MetricEntry, buckets: readonly number[]) => {
-    const family = createHistogramFamily(entry, operations, options.buckets ?? buckets);
+    const family = createHistogramFamily(entry, operations, options.buckets ?? buckets, options.exemplars);
     all.push(family);
     return family;
   };

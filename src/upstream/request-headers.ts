@@ -106,6 +106,18 @@ export function sharedIdentity(): SharedIdentity {
 }
 
 /**
+ * Creates new ids like {@link sharedIdentity} for an exchange whose span is exported. If Portico has started the trace
+ * of the request, the exchange stays in that trace. A trace that the client has started is not continued, because its
+ * id is the client's choice.
+ */
+export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpanId'>): SharedIdentity {
+  const { requestId, traceparent } = sharedIdentity();
+  const isOwnTrace = arrival.parentSpanId === undefined;
+  const prefix = isOwnTrace ? arrival.traceparent.slice(0, 36) : traceparent.slice(0, 36);
+  return { requestId, traceparent: `${prefix}${traceparent.slice(36, 53)}${arrival.traceparent.slice(53)}` };
+}
+
+/**
  * Returns the forwarding headers for a request whose response is stored. If the upstream copies one of their values
  * into the page, other clients can see it. The headers therefore contain nothing that the client chose and that is not
  * in the cache key (rules, 2): no client address and no trace state, and the scheme and host only if they are

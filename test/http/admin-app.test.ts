@@ -13,7 +13,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
       guard: { loopback: true, token: undefined },
       readiness: () => ({ ready: true, reasons: [] }),
       upstreamHealth: () => ({ status: 'healthy', reasons: [], addresses: [] }),
-      metrics: { exposition: () => Promise.resolve('portico_up 1\n'), contentType: 'text/plain; charset=utf-8' },
+      metrics: metricsWith(() => Promise.resolve('portico_up 1\n')),
       purge: (tags) => {
         purged.push(tags);
         return 3;
@@ -26,6 +26,12 @@ async function admin(more: Partial<AdminAppServices> = {}) {
   );
   return { purged, lines, call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }) };
 }
+
+const metricsWith = (exposition: AdminAppServices['metrics']['exposition']): AdminAppServices['metrics'] => ({
+  exposition,
+  formatFor: () => 'text',
+  contentTypes: { text: 'text/plain; charset=utf-8', openMetrics: '' },
+});
 
 const purge = (body: unknown): Call => ({ method: 'POST', body });
 
@@ -99,7 +105,7 @@ describe('the admin side', () => {
   it('compresses its metrics for a scraper that accepts gzip', async () => {
     const { call } = await admin();
     const answer = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
-    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' });
     const plain = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip;q=0' } });
     expect(plain.headers).not.toHaveProperty('content-encoding');
     expect(plain.text).toBe('portico_up 1\n');
@@ -153,7 +159,7 @@ describe('the admin side', () => {
     async (status) => {
       const error = Object.assign(new Error('secret'), { status });
       const { call, lines } = await admin({
-        metrics: { exposition: () => Promise.reject(error), contentType: 'text/plain' },
+        metrics: metricsWith(() => Promise.reject(error)),
       });
       const answer = await call('/metrics');
       expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);

@@ -1,24 +1,37 @@
 import type { PageCache } from '../../cache/page-cache.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { createSingleFlight } from '../../lib/single-flight.ts';
+import type { Trace } from '../../model/trace.ts';
 import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
+/** The services that this stage needs. */
+export interface CoalesceServices {
+  readonly cache: PageCache;
+  /** True if spans are exported. The span of a request then links to the exchange that fetched its response. */
+  readonly exportsSpans?: boolean;
+}
+
 /** Combines simultaneous requests for the same page and from the same audience into one upstream request. */
-export function coalesce(cache: PageCache): StagePlanner {
+export function coalesce({ cache, exportsSpans }: CoalesceServices): StagePlanner {
   return {
     name: 'coalesce',
     plan(planned) {
       if (planned.cache === undefined) return undefined;
       const flights = createSingleFlight<Reply>();
+      const leaders = exportsSpans ? new WeakMap<Promise<Reply>, Trace>() : undefined;
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
         // The generation is part of the key because after a write, the caller must not receive a page whose fetch
         // started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
-        if (leader) return promise;
+        if (leader) {
+          leaders?.set(promise, exchange.trace);
+          return promise;
+        }
+        exchange.trace.leader = leaders?.get(promise);
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
           // The request is marked as shared even if the fetch fails, because it was not itself sent upstream.
@@ -26,7 +39,10 @@ export function coalesce(cache: PageCache): StagePlanner {
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;
         });
-        if (reply === undefined || (shared && isRefusal(reply.status))) return next(exchange);
+        if (reply === undefined || (shared && isRefusal(reply.status))) {
+          exchange.trace.leader = undefined;
+          return next(exchange);
+        }
         return { ...reply, shared: true };
       };
     },

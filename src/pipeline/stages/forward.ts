@@ -14,6 +14,7 @@ import {
   sharedForwardingHeaders,
   sharedIdentity,
   type SharedIdentity,
+  tracedIdentity,
   transparentHeaders,
 } from '../../upstream/request-headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
@@ -36,6 +37,8 @@ export interface ForwardServices {
   /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
+  /** True if spans are exported. */
+  readonly exportsSpans?: boolean;
   /**
    * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` or
    * undefined if that is not possible.
@@ -45,12 +48,14 @@ export interface ForwardServices {
 
 /** Sends the request upstream and returns the response. This stage is the last one of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
+  const identify = services.exportsSpans ? tracedIdentity : sharedIdentity;
   return {
     name: 'forward',
     plan: (planned) => () => async (exchange) => {
       const startedAt = services.clock();
       const seconds = () => Math.max(0, services.clock() - startedAt) / 1000;
-      const shared = planned.cache === undefined ? undefined : sharedIdentity();
+      const shared = planned.cache === undefined ? undefined : identify(exchange.arrival);
+      const traceparent = shared?.traceparent ?? exchange.arrival.traceparent;
       const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services, shared);
       exchange.trace.route = 'plan';
       try {
@@ -60,8 +65,10 @@ export function forward(services: ForwardServices): StagePlanner {
           status,
           shape: 'answer',
           denied: false,
+          startedAt,
           seconds: seconds(),
           attempts,
+          traceparent,
           requestId: shared?.requestId,
         };
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
@@ -81,8 +88,10 @@ export function forward(services: ForwardServices): StagePlanner {
           exchange.trace.upstream = {
             status: undefined,
             shape: error.kind,
+            startedAt,
             seconds: seconds(),
             attempts: 1,
+            traceparent,
             requestId: shared?.requestId,
           };
           recordFailure(exchange.trace, error);

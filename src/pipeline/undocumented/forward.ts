@@ -29,6 +29,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
     trace.route = 'passthrough';
     const { authorization } = principal;
+    const { traceparent } = arrival;
     const signal = clientGone?.();
     const owner = streamOwner(principal, arrival.clientAddress);
     try {
@@ -43,7 +44,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         owner: () => owner,
         ...(signal === undefined ? {} : { signal }),
       });
-      trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
+      trace.upstream = { status, shape: 'passed', startedAt, seconds: seconds(), attempts, traceparent };
       if (exceeded !== undefined) recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
@@ -51,7 +52,14 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
       if (error instanceof UpstreamFailure) {
-        trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+        trace.upstream = {
+          status: undefined,
+          shape: error.kind,
+          startedAt,
+          seconds: seconds(),
+          attempts: 1,
+          traceparent,
+        };
         recordFailure(trace, error);
       }
       throw error;

@@ -1,0 +1,252 @@
+import type { Attributes, HrTime, Link, SpanContext, SpanKind } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { CHECK_NAMES } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
+import type { CheckVerdict, Trace } from '../model/trace.ts';
+import { safePath } from '../privacy/path-text.ts';
+import { siblingSpan } from './trace-context.ts';
+import { spendsErrorBudget } from './trace-counters.ts';
+
+/** The facts about the gateway that spans contain. All of them come from the contract and the configuration. */
+export interface SpanSubject {
+  readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[];
+  /** The prefix of the paths that clients use. */
+  readonly publicBasePath: string;
+  readonly scheme: 'http' | 'https';
+  /** The configured host of the public side. The host that a client sends is never used. */
+  readonly publicHost: string | undefined;
+  /** The base URL of the upstream, without credentials. */
+  readonly upstreamUrl: string;
+}
+
+/** What all spans have in common. */
+export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
+
+// The values of the enumerations in @opentelemetry/api, which is not loaded unless spans are exported.
+const INTERNAL: SpanKind.INTERNAL = 0;
+const SERVER: SpanKind.SERVER = 1;
+const CLIENT: SpanKind.CLIENT = 2;
+const UNSET = 0;
+const ERROR = 2;
+
+/** The methods that may appear in spans (RFC 9110 and RFC 5789). Every other method becomes `_OTHER`. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
+
+/** The ways in which an exchange fails before anything is sent, so that there is no span of it. */
+const NOT_SENT = new Set(['shed', 'circuit_open']);
+
+type TimedEvent = ReadableSpan['events'][number];
+type UpstreamTrace = NonNullable<Trace['upstream']>;
+
+/**
+ * Returns a function that converts the trace of a finished request to spans: one for the request, and one for the
+ * exchange with the upstream, if there was one. If the trace is not sampled, there are no spans.
+ *
+ * Spans contain names, numbers and codes, like the access log, and never values from messages: paths are templates, and
+ * there are no queries, headers, names, addresses or error texts.
+ */
+export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: Trace) => readonly ReadableSpan[] {
+  const operations = new Map(subject.operations.map((one) => [one.id, one]));
+  const server =
+    subject.publicHost === undefined ? {} : addressOf(new URL(`${subject.scheme}://${subject.publicHost}`));
+  const upstream = new URL(subject.upstreamUrl);
+  const base = `${upstream.origin}${upstream.pathname.replace(/\/$/, '')}`;
+  const span = createSpan(origin);
+
+  /** Returns the span of the request, or of background work for it. */
+  const ownSpan = (trace: Trace, exchange: SpanContext | undefined): ReadableSpan => {
+    const { background, parentSpanId, status, cache, leader } = trace;
+    const operation = operations.get(trace.operation ?? '');
+    const own = spanContext(background === true ? siblingSpan(trace.traceparent) : trace.traceparent);
+    const parentId = background === true ? trace.traceparent.slice(36, 52) : parentSpanId;
+    const method = METHODS.has(trace.method) ? trace.method : '_OTHER';
+    const route = operation && `${subject.publicBasePath}${operation.path}`;
+    const hasFailed = spendsErrorBudget(trace);
+    const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
+    const links: Link[] = [];
+    // An exchange in another trace is linked, because it cannot be a child.
+    if (exchange !== undefined && exchange.traceId !== own.traceId) links.push({ context: exchange });
+    const joined = leader?.upstream?.traceparent;
+    if (joined !== undefined) links.push({ context: spanContext(joined), attributes: { 'portico.link': 'coalesced' } });
+    const startedAt = trace.startedAt;
+    const end = Math.max(startedAt + (trace.seconds ?? 0) * 1000, upstreamEnd(trace.upstream) ?? 0);
+    return span({
+      name: route === undefined ? name : `${name} ${route}`,
+      kind: background === true ? INTERNAL : SERVER,
+      context: own,
+      parent: parentId === undefined ? undefined : { ...own, spanId: parentId, isRemote: background !== true },
+      startedAt,
+      end,
+      error: hasFailed ? (trace.error ?? failureOf(trace)) : undefined,
+      attributes: {
+        ...(background === true
+          ? {}
+          : {
+              'http.request.method': method,
+              'url.scheme': subject.scheme,
+              'url.path': route ?? safePath(trace.target ?? ''),
+              ...server,
+              ...(status ? { 'http.response.status_code': status } : {}),
+            }),
+        ...(route === undefined ? {} : { 'http.route': route }),
+        ...(operation === undefined ? {} : { 'portico.operation': operation.id }),
+        ...(cache === undefined ? {} : { 'portico.cache': cache.status }),
+        ...(trace.error === undefined ? {} : { 'portico.error': trace.error }),
+      },
+      links,
+      events: eventsOf(trace, end),
+    });
+  };
+
+  const clientSpan = (trace: Trace, exchange: UpstreamTrace, context: SpanContext, own: ReadableSpan): ReadableSpan => {
+    const { status, attempts, startedAt = trace.startedAt } = exchange;
+    const operation = operations.get(trace.operation ?? '');
+    const sent = operation?.method ?? trace.method;
+    const method = METHODS.has(sent) ? sent : '_OTHER';
+    const isChild = context.traceId === own.spanContext().traceId;
+    return span({
+      name: httpName(method),
+      kind: CLIENT,
+      context,
+      parent: isChild ? own.spanContext() : undefined,
+      startedAt,
+      end: upstreamEnd(exchange) ?? startedAt,
+      error: status === undefined ? failureOf(trace) : status >= 400 ? String(status) : undefined,
+      attributes: {
+        'http.request.method': method,
+        'url.full': `${base}${operation?.path ?? safePath(trace.target ?? '')}`,
+        ...addressOf(upstream),
+        ...(status === undefined ? {} : { 'http.response.status_code': status }),
+        ...(attempts > 1 ? { 'http.request.resend_count': attempts - 1 } : {}),
+      },
+      links: isChild ? [] : [{ context: own.spanContext() }],
+      events: [],
+    });
+  };
+
+  return (trace) => {
+    if (!isSampled(trace.traceparent)) return [];
+    const { upstream: exchange } = trace;
+    const sent = exchange === undefined || NOT_SENT.has(exchange.shape) ? undefined : exchange.traceparent;
+    const context = sent === undefined ? undefined : spanContext(sent);
+    const own = ownSpan(trace, context);
+    return exchange === undefined || context === undefined ? [own] : [own, clientSpan(trace, exchange, context, own)];
+  };
+}
+
+/** Returns whether a `traceparent` has the flag `sampled`, which is the only flag that Portico sets. */
+export function isSampled(traceparent: string): boolean {
+  return traceparent.endsWith('-01');
+}
+
+const httpName = (method: string) => (method === '_OTHER' ? 'HTTP' : method);
+
+function spanContext(traceparent: string): SpanContext {
+  return { traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52), traceFlags: 1 };
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+function addressOf({ hostname, port, protocol }: URL): Attributes {
+  const address = hostname.replace(/^\[(?<inner>.*)\]$/, '$<inner>');
+  return { 'server.address': address, 'server.port': port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) };
+}
+
+/** Returns why a request failed, as a word from a fixed set. */
+function failureOf({ failure, upstream, status }: Trace): string {
+  return failure?.cause ?? (upstream?.status === undefined ? upstream?.shape : undefined) ?? String(status ?? '_OTHER');
+}
+
+const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
+  exchange?.startedAt === undefined ? undefined : exchange.startedAt + exchange.seconds * 1000;
+
+/**
+ * Returns what the stages recorded. The trace has no times of single stages, so each event has a time by which it had
+ * happened: what precedes the exchange with the upstream has the time at which the exchange began, and the rest the
+ * time at which the request ended.
+ */
+function eventsOf(trace: Trace, end: number): TimedEvent[] {
+  const events: TimedEvent[] = [];
+  const { authentication, cache, upstream, responses, redacted, error, status, leader } = trace;
+  const before = upstream?.startedAt ?? end;
+  const add = (at: number, name: string, attributes: Attributes) =>
+    events.push({ time: toHrTime(at), name: `portico.${name}`, attributes, droppedAttributesCount: 0 });
+  for (const check of CHECK_NAMES) {
+    const verdict = trace[check];
+    if (verdict === undefined || check === 'responses') continue;
+    const principal = check === 'authentication' ? { 'portico.principal': authentication?.principal } : {};
+    add(verdict.outcome === 'passed' ? before : end, check, { ...verdictOf(verdict), ...principal });
+  }
+  if (cache !== undefined) {
+    const { status: result, reason, stored, ageSeconds } = cache;
+    add(before, 'cache', {
+      'portico.cache': result,
+      ...(reason === undefined ? {} : { 'portico.reason': reason }),
+      ...(stored === undefined ? {} : { 'portico.stored': stored }),
+      ...(ageSeconds === undefined ? {} : { 'portico.age_seconds': ageSeconds }),
+    });
+  }
+  if (leader !== undefined) add(before, 'coalesced', {});
+  if (upstream !== undefined) {
+    const at = upstreamEnd(upstream) ?? end;
+    if (upstream.attempts > 1) add(at, 'retried', { 'portico.attempts': upstream.attempts });
+    add(at, 'upstream', {
+      'portico.upstream.shape': upstream.shape,
+      ...(upstream.status === undefined ? {} : { 'portico.upstream.status_code': upstream.status }),
+      ...(trace.failure === undefined ? {} : { 'portico.upstream.failure': trace.failure.cause }),
+    });
+  }
+  if (responses !== undefined)
+    add(end, 'responses', {
+      ...verdictOf(responses),
+      'portico.verdict': responses.verdict,
+      'portico.violations': trace.violations.length,
+    });
+  if (redacted !== undefined && redacted.length > 0) add(end, 'redacted', { 'portico.fields': redacted.length });
+  if (error !== undefined) add(end, 'refused', { 'portico.error': error });
+  if (status === 0) add(end, 'disconnected', {});
+  return events;
+}
+
+const verdictOf = ({ level, outcome, reason }: CheckVerdict): Attributes => ({
+  'portico.level': level,
+  'portico.outcome': outcome,
+  ...(reason === undefined || reason === '' ? {} : { 'portico.reason': reason }),
+});
+
+/** The properties in which spans differ. Times are in epoch milliseconds. */
+interface SpanParts extends Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'links' | 'events'> {
+  readonly context: SpanContext;
+  readonly parent: SpanContext | undefined;
+  readonly startedAt: number;
+  readonly end: number;
+  /** Why the span failed, as a word from a fixed set. */
+  readonly error: string | undefined;
+}
+
+function createSpan({ resource, instrumentationScope }: SpanOrigin): (parts: SpanParts) => ReadableSpan {
+  return ({ name, kind, attributes, links, events, context, parent, startedAt, end, error }) => ({
+    name,
+    kind,
+    spanContext: () => context,
+    ...(parent === undefined ? {} : { parentSpanContext: parent }),
+    startTime: toHrTime(startedAt),
+    endTime: toHrTime(end),
+    duration: toHrTime(end - startedAt),
+    ended: true,
+    status: error === undefined ? { code: UNSET } : { code: ERROR, message: error },
+    attributes: error === undefined ? attributes : { ...attributes, 'error.type': error },
+    links,
+    events,
+    resource,
+    instrumentationScope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  });
+}
+
+/** Converts milliseconds to the SDK's pairs of seconds and nanoseconds. */
+function toHrTime(ms: number): HrTime {
+  return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
+}

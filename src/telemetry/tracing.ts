@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatchSpanProcessor, SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
+import { packageRoot, packageVersion } from '../files/package-root.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import type { Trace } from '../model/trace.ts';
+import { createSpans, type SpanOrigin, type SpanSubject } from './request-spans.ts';
+import type { Sampling } from './trace-context.ts';
+import { headersOf, parsePairs, samplingOf, type TracingOptions } from './tracing-options.ts';
+
+/** Exports the spans of finished requests to an OTLP receiver. It never delays a request. */
+export interface Tracing {
+  /** Which traces are sampled. The decision is made when a request arrives. */
+  readonly sampling: Sampling;
+  /**
+   * Loads the SDK. Until then, no spans are exported. Throws a `StartFault` if the optional packages are not installed.
+   */
+  open(): Promise<void>;
+  /** Returns the function that exports the spans of a finished request. */
+  recorder(subject: SpanSubject): (trace: Trace) => void;
+  /**
+   * The numbers of spans since the start. `failed` spans were not accepted by the receiver. `dropped` spans were not
+   * sent, because too many were waiting or because the process ended.
+   */
+  counts(): Readonly<Record<SpanOutcome, number>>;
+  /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What happens to a span. */
+export type SpanOutcome = 'exported' | 'failed' | 'dropped';
+
+interface TracingParts {
+  readonly logger: Logger;
+  /** The place in the configuration that turns tracing on, for errors. */
+  readonly place: Pick<Fault, 'source' | 'pointer'>;
+}
+
+type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+const BATCH = 512;
+const TIMEOUT_MS = 10_000;
+
+/** Creates the export of spans. The SDK is loaded by `open`. */
+export function createTracing(options: TracingOptions, { logger, place }: TracingParts): Tracing {
+  const counts = { exported: 0, failed: 0, dropped: 0 };
+  let waiting = 0;
+  let sending = 0;
+  let processor: BatchSpanProcessor | undefined;
+  let origin: SpanOrigin | undefined;
+  const log = createExportLog(logger);
+
+  /** Counts the spans that an exporter receives, and ends every export after a fixed time. */
+  const counted = (exporter: SpanExporter): SpanExporter => ({
+    export(spans, done) {
+      waiting -= spans.length;
+      sending += spans.length;
+      let isDone = false;
+      const end = (result: ExportResult) => {
+        if (isDone) return;
+        isDone = true;
+        clearTimeout(timer);
+        sending -= spans.length;
+        const isExported = result.code === 0;
+        counts[isExported ? 'exported' : 'failed'] += spans.length;
+        log(isExported ? undefined : (result.error ?? new Error('the export failed')));
+        done(result);
+      };
+      // The exporter's own limit applies only to pauses, so a slow receiver could hold an export for any time.
+      const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * TIMEOUT_MS);
+      timer.unref();
+      exporter.export(spans, end);
+    },
+    shutdown: () => exporter.shutdown(),
+  });
+
+  return {
+    sampling: samplingOf(options),
+    async open() {
+      const { sdk, resources, otlp } = await loadSdk().catch((error: unknown) => {
+        throw missingPackage(error, place) ?? error;
+      });
+      origin = {
+        resource: resources.defaultResource().merge(resources.resourceFromAttributes(resourceOf(options))),
+        instrumentationScope: { name: 'portico', version: packageVersion() },
+      };
+      const headers = headersOf(options);
+      const batches = Math.ceil(options.maxQueuedSpans / BATCH);
+      const exporter = new otlp.OTLPTraceExporter({
+        url: `${(options.endpoint ?? '').replace(/\/+$/, '')}/v1/traces`,
+        headers: 'headers' in headers ? { ...headers.headers } : {},
+        timeoutMillis: TIMEOUT_MS,
+        // When the gateway closes, all batches are sent at the same time.
+        concurrencyLimit: batches + 2,
+      });
+      processor = new sdk.BatchSpanProcessor({
+        exporter: counted(exporter),
+        maxQueueSize: options.maxQueuedSpans,
+        maxExportBatchSize: Math.min(BATCH, options.maxQueuedSpans),
+        scheduledDelayMillis: options.exportSeconds * 1000,
+      });
+    },
+    recorder(subject) {
+      let spansOf: ReturnType<typeof createSpans> | undefined;
+      return (trace) => {
+        if (processor === undefined || origin === undefined) return;
+        spansOf ??= createSpans(subject, origin);
+        for (const span of spansOf(trace)) {
+          // The processor would drop spans too, but without saying how many.
+          if (waiting >= options.maxQueuedSpans) counts.dropped += 1;
+          else {
+            waiting += 1;
+            processor.onEnd(span);
+          }
+        }
+      };
+    },
+    counts: () => counts,
+    async close(graceMs) {
+      const closing = processor;
+      processor = undefined;
+      if (closing === undefined) return;
+      const given = new AbortController();
+      const flushed = closing.shutdown().catch(() => undefined);
+      await Promise.race([flushed, delay(graceMs, undefined, { signal: given.signal }).catch(() => undefined)]);
+      given.abort();
+      // These exports may still succeed, but this process will not learn about it.
+      counts.dropped += waiting + sending;
+    },
+  };
+}
+
+/** Loads the optional packages. */
+async function loadSdk() {
+  const [sdk, resources, otlp] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+  ]);
+  return { sdk, resources, otlp };
+}
+
+/** Returns the configuration error for a package that is not installed, or undefined for any other error. */
+function missingPackage(error: unknown, place: TracingParts['place']): StartFault | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  const name = /@opentelemetry\/[\w-]+/.exec(error.message)?.[0];
+  if (name === undefined) return undefined;
+  const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const packages = Object.entries(manifest.optionalDependencies).map(([one, version]) => `${one}@${version}`);
+  const message = `requires the optional package ${name}, which is not installed`;
+  return new StartFault([{ ...place, message, suggestion: `npm install ${packages.join(' ')}` }]);
+}
+
+function resourceOf({ serviceName, resourceAttributes }: TracingOptions): Readonly<Record<string, string>> {
+  return {
+    'service.name': 'portico',
+    'service.version': packageVersion(),
+    'service.instance.id': randomUUID(),
+    ...parsePairs(resourceAttributes),
+    ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
+  };
+}
+
+/** Returns a function that logs when exports begin to fail and when they succeed again. */
+function createExportLog(logger: Logger): (error: Error | undefined) => void {
+  let isFailing = false;
+  return (error) => {
+    if ((error !== undefined) === isFailing) return;
+    isFailing = error !== undefined;
+    if (error === undefined) logger.info('spans are exported again');
+    else logger.warn({ reason: reasonOf(error) }, 'spans cannot be exported: some of them will be lost');
+  };
+}
+
+/** Returns an error's status or code. Its message is not logged, because it can contain the receiver's response. */
+function reasonOf(error: Error): string {
+  const code = 'code' in error ? error.code : undefined;
+  if (typeof code === 'number') return `status ${code}`;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : error.name;
+}
