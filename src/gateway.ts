@@ -180,11 +180,11 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     drain,
     close: async (exportMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
-      await current.services.tracing?.close(exportMs);
       await ladderFile.written();
       await overrides.written();
       learning?.close();
       await ledger.close();
+      await current.services.tracing?.close(exportMs);
       await shared?.close();
       await upstreams.close(0);
       log.flush();
@@ -291,7 +291,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
   return Object.assign(assembly, {
     handle: assembly.edges.handle,
     admin: assembly.edges.adminApp,
-    close: () => (closing ??= drain(0).then(closeAssembly)),
+    close: () => (closing ??= drain(0).then(() => closeAssembly())),
   });
 }
 

@@ -41,7 +41,7 @@ export interface Metrics {
 }
 
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
-export type MetricsFormat = 'text' | 'openMetrics';
+type MetricsFormat = 'text' | 'openMetrics';
 
 /** Enough series for a contract with about 110 operations. A scrape is then about one megabyte. */
 const MAX_SERIES = 10_000;

@@ -31,7 +31,7 @@ export interface Tracing {
 }
 
 /** What happens to a span. */
-export type SpanOutcome = 'exported' | 'failed' | 'dropped';
+type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {
   readonly logger: Logger;
@@ -41,6 +41,8 @@ interface TracingParts {
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
+// The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at the start.
+const SUCCESS = 0;
 const BATCH = 512;
 const TIMEOUT_MS = 10_000;
 
@@ -64,7 +66,7 @@ export function createTracing(options: TracingOptions, { logger, place }: Tracin
         isDone = true;
         clearTimeout(timer);
         sending -= spans.length;
-        const isExported = result.code === 0;
+        const isExported = Number(result.code) === SUCCESS;
         counts[isExported ? 'exported' : 'failed'] += spans.length;
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);

@@ -171,7 +171,7 @@ function decodeExport(body: Buffer): ReceivedSpan[] {
 
 function attributesOf(message: Message, field: number): Attributes {
   return Object.fromEntries(
-    message.messages(field).map((pair) => {
+    message.messages(field).map((pair): [string, Value] => {
       const value = pair.messages(2)[0] ?? new Message(Buffer.alloc(0));
       if (value.has(1)) return [pair.text(1), value.text(1)];
       if (value.has(2)) return [pair.text(1), value.number(2) === 1];

@@ -7,7 +7,7 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** The services that this stage needs. */
-export interface CoalesceServices {
+interface CoalesceServices {
   readonly cache: PageCache;
   /** True if spans are exported. The span of a request then links to the exchange that fetched its response. */
   readonly exportsSpans?: boolean;

@@ -135,7 +135,7 @@ describe('an undocumented request', () => {
     const failure = new UpstreamFailure('reset');
     const { trace, handled } = await passed({ answer: failure });
     expect(await failureOf(handled)).toBe(failure);
-    expect(trace.upstream).toEqual({ status: undefined, shape: 'reset', seconds: 0.5, attempts: 1 });
+    expect(trace.upstream).toMatchObject({ status: undefined, shape: 'reset', seconds: 0.5, attempts: 1 });
   });
 
   it('records nothing about the upstream in its trace if Portico itself fails', async () => {
