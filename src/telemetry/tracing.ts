@@ -42,7 +42,7 @@ interface TracingParts {
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
 // The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at the start.
-const SUCCESS = 0;
+const SUCCESS: ExportResult['code'] = 0;
 const BATCH = 512;
 const TIMEOUT_MS = 10_000;
 
@@ -66,7 +66,7 @@ export function createTracing(options: TracingOptions, { logger, place }: Tracin
         isDone = true;
         clearTimeout(timer);
         sending -= spans.length;
-        const isExported = Number(result.code) === SUCCESS;
+        const isExported = result.code === SUCCESS;
         counts[isExported ? 'exported' : 'failed'] += spans.length;
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);
