@@ -5,13 +5,14 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract, sourcesDigest } from '../contract/load-contract.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import type { StoredOverrides } from '../overrides/override-files.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
-import { readRedisSecrets, type RedisSecrets } from '../redis/connect-redis.ts';
 import { usesRedis } from '../redis/redis-options.ts';
+import { readRedisSecrets, type RedisSecrets } from '../redis/redis-secrets.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
@@ -137,9 +138,11 @@ function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined 
 
 function redisOf({ redis, placeOf }: Settings): RedisSecrets | undefined {
   if (!usesRedis(redis)) return undefined;
-  const read = readRedisSecrets(redis);
-  if ('secrets' in read) return read.secrets;
-  throw new StartFault([{ ...placeOf(`/redis/${read.key}`), message: read.fault }]);
+  const { secrets, faults } = readRedisSecrets(redis);
+  if (secrets !== undefined) return secrets;
+  throw new StartFault(
+    faults.map(({ key, message }) => Object.assign({ message }, placeOf(pointerTo(['redis', ...key.split('.')])))),
+  );
 }
 
 function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
-import { connectRedis, type Redis, type RedisSecrets } from '../redis/connect-redis.ts';
+import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
+import type { RedisSecrets } from '../redis/redis-secrets.ts';
 
 /** The state that this gateway shares with the other gateways of its fleet. */
 export interface SharedState {
@@ -24,7 +25,13 @@ export function openSharedState(
       else logger.warn({ reason }, 'Redis is not available: this gateway continues with its own memory');
     },
   });
-  const changes = openRedisChangeLog({ redis, listener, clock, maxChanges: options.maxChanges });
+  const changes = openRedisChangeLog({
+    redis,
+    listener,
+    clock,
+    maxChanges: options.maxChanges,
+    onFault: (message, err) => logger.error({ err }, message),
+  });
   return {
     redis,
     changes,

@@ -24,6 +24,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...basePathFaults(settings),
     ...audienceFaults(settings),
     ...tracingProblems(settings.tracing),
+    ...redisFaults(settings),
   ];
 }
 
@@ -163,6 +164,53 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
     const fault = audienceFault(options, { source: '', pointer, usesServiceCredential });
     return fault === undefined ? [] : [fault];
   });
+}
+
+/** The longest time between two reads of the shared changes, in addition to the time of a command, in milliseconds. */
+const CHANGES_MS = 500;
+
+function redisFaults({ redis }: Settings): ConfigProblem[] {
+  const { sentinel, cluster, tls, password, passwordFile, commandTimeoutMs, maxUnsyncedSeconds } = redis;
+  const problems: ConfigProblem[] = [];
+  const servers = (['url', 'urlFile', 'sentinel', 'cluster'] as const).filter((key) => redis[key] !== undefined);
+  const [first, ...others] = servers;
+  for (const key of others)
+    problems.push({
+      pointer: `/redis/${key}`,
+      message: `is set in addition to redis.${first ?? ''}; only one of url, urlFile, sentinel and cluster can be used`,
+      suggestion: 'remove one of them; REDIS_URL and REDIS_URL_FILE count too',
+    });
+  if (password !== undefined && passwordFile !== undefined)
+    problems.push({ pointer: '/redis/passwordFile', message: 'is set in addition to redis.password; set only one' });
+  for (const [key, other] of [
+    ['certFile', 'keyFile'],
+    ['keyFile', 'certFile'],
+  ] as const)
+    if (tls?.[key] !== undefined && tls[other] === undefined)
+      problems.push({
+        pointer: `/redis/tls/${key}`,
+        message: `needs redis.tls.${other}`,
+        suggestion: 'set both or none',
+      });
+  for (const [key, nodes = []] of [
+    ['sentinel', sentinel?.nodes],
+    ['cluster', cluster?.nodes],
+  ] as const)
+    nodes.forEach((node, index) => {
+      if (URL.canParse(`redis://${node}`)) return;
+      problems.push({
+        pointer: `/redis/${key}/nodes/${index}`,
+        message: 'is not a host and a port',
+        suggestion: 'for example redis-1.internal:6379',
+      });
+    });
+  if (commandTimeoutMs + CHANGES_MS >= maxUnsyncedSeconds * 1000)
+    problems.push({
+      pointer: '/redis/maxUnsyncedSeconds',
+      message: 'is too short: a gateway with a slow Redis would never count as in sync',
+      suggestion: `more than ${(commandTimeoutMs + CHANGES_MS) / 1000}, or a shorter redis.commandTimeoutMs`,
+    });
+  return problems;
 }
 
 /** Returns an error for each key that contains the id of an unknown operation. */

@@ -142,8 +142,11 @@ function withRedisFiles(
   const files = Object.entries(redis.tls ?? {}).map(([key, value]: [string, unknown]) =>
     key.endsWith('File') ? [key, resolved(`/redis/tls/${key}`, value)] : [key, value],
   );
+  const sentinelPassword = resolved('/redis/sentinel/passwordFile', redis.sentinel?.passwordFile);
+  const sentinel = redis.sentinel &&
+    sentinelPassword !== undefined && { sentinel: { ...redis.sentinel, passwordFile: sentinelPassword } };
   const tls = redis.tls && { tls: Object.fromEntries(files) as RedisTlsOptions };
-  return { ...redis, ...at('urlFile'), ...at('passwordFile'), ...tls };
+  return { ...redis, ...at('urlFile'), ...at('passwordFile'), ...sentinel, ...tls };
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {

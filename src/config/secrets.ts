@@ -103,6 +103,7 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/listen/tls/passphraseFile', listen.tls?.passphraseFile],
     ['/redis/urlFile', redis.urlFile],
     ['/redis/passwordFile', redis.passwordFile],
+    ['/redis/sentinel/passwordFile', redis.sentinel?.passwordFile],
     ['/redis/tls/keyFile', redis.tls?.keyFile],
     ['/tracing/headersFile', tracing.headersFile],
   ];

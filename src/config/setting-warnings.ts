@@ -8,6 +8,7 @@ import type { Operation } from '../model/operation.ts';
 import { PRIVATE_FIELDS_REQUIREMENT } from '../permissions/compile-permissions.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
+import { usesRedis } from '../redis/redis-options.ts';
 import type { Settings } from './settings.ts';
 
 /** A setting, and the reason why it has no effect. */
@@ -39,6 +40,11 @@ const CACHE_KEYS = (
   'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
   'noCacheRoles sampleShared failures'
 ).split(' ');
+
+const REDIS_KEYS =
+  'username password passwordFile tls prefix connectTimeoutMs commandTimeoutMs maxUnsyncedSeconds maxChanges'.split(
+    ' ',
+  );
 
 const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>
   condition ? pointers.map((pointer) => ({ pointer, because })) : [];
@@ -94,6 +100,7 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       'the check responses is not enforced for any operation',
       '/ladder/demote/enabled',
     ),
+    ...when(!usesRedis(settings.redis), 'no Redis server is configured', ...REDIS_KEYS.map((key) => `/redis/${key}`)),
     ...when(ledger.file === IN_MEMORY, 'ledger.file is :memory:', '/ledger/maxBytes'),
     ...when(
       !operations.some(({ requestRules }) => requestRules.includes('comment-visibility')),

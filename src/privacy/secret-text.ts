@@ -45,7 +45,7 @@ function hidesCredential(text: string): boolean {
   return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
 }
 
-const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^tracing\.headers$/i;
+const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^(?:tracing\.headers|redis\.url)$/i;
 // These settings contain the location of a secret rather than the secret itself.
 const SECRET_LOCATION = /(?:Env|File)$/;
 

@@ -1,38 +1,18 @@
-import { readFileSync } from 'node:fs';
-import type * as RedisLibrary from '@redis/client';
-import { readSecretFile } from '../files/secret-file.ts';
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions } from './redis-options.ts';
-
-/** The secrets of a connection, read from their files. */
-export interface RedisSecrets {
-  readonly url: string | undefined;
-  readonly password: string | undefined;
-}
-
-/** Reads the secrets of a connection, or returns the reasons why they cannot be read. */
-export function readRedisSecrets(
-  options: RedisOptions,
-): { readonly secrets: RedisSecrets } | { readonly key: 'urlFile' | 'passwordFile'; readonly fault: string } {
-  const read = { url: options.url, password: options.password };
-  for (const [key, name] of [
-    ['urlFile', 'url'],
-    ['passwordFile', 'password'],
-  ] as const) {
-    const path = options[key];
-    if (path === undefined) continue;
-    const reading = readSecretFile(path);
-    if ('fault' in reading) return { key, fault: reading.fault };
-    read[name] = reading.text;
-  }
-  return { secrets: read };
-}
+import type { RedisSecrets } from './redis-secrets.ts';
 
 /** A reply of the server, in the types of RESP 2. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
-/** The error of a command that got no reply, because the server is unreachable, slow or failing. */
+/**
+ * The error of a command without a usable reply, because the server is unreachable, slow or failing, or refuses the
+ * command. The message never contains a secret or a key.
+ */
 export class RedisUnavailable extends Error {}
 
 /** A Lua script, which runs atomically. All its keys must contain the same text in braces. */
@@ -51,7 +31,10 @@ export interface Redis {
   command(key: string, args: readonly (string | Buffer)[], options?: CommandOptions): Promise<RedisReply>;
   /** Runs a script with the keys and arguments. Rejects like `command`. */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<RedisReply>;
-  /** Calls the listener for each message of the channel until the connection is closed. Messages can be lost. */
+  /**
+   * Calls the listener for each message of the channel until the connection is closed. Messages can be lost, and are
+   * lost while the server is unavailable. Never rejects.
+   */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
   /** Returns whether commands are sent at the moment. They are not while the server is unreachable or failing. */
   isAvailable(): boolean;
@@ -66,33 +49,35 @@ interface CommandOptions {
   readonly waitMs?: number;
 }
 
+/**
+ * How a command ended. `refused` means that the server replied with an error, and `skipped` that the command was not
+ * sent because the server is not available.
+ */
+export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
+
 /** What a connection reports. */
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
   /** Called after every command with its duration. */
-  onCommand?: (outcome: 'ok' | 'failed', milliseconds: number) => void;
-}
-
-/** The common part of the three clients of the library. */
-interface Client {
-  send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  connect(): Promise<unknown>;
-  destroy(): unknown;
-  isReady(): boolean;
-  onError(listener: (error: Error) => void): void;
-  onReady(listener: () => void): void;
+  onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
 /** The number of failed commands in a row after which no commands are sent for a second. */
 const CIRCUIT = { failures: 3, openSeconds: 1 };
-const MAX_QUEUED_COMMANDS = 10_000;
-const RECONNECT_MS = { first: 50, longest: 2_000 };
+/** The time between two attempts to open a connection. */
+const REOPEN_MS = 500;
+
+/** The errors with which a server replies while it cannot serve anybody. After other errors, it counts as available. */
+const SERVER_FAILS =
+  /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
 /**
  * Connects to Redis in the background. The function returns at once, because a gateway starts and serves requests
  * without Redis too; until the connection is ready, every command is rejected.
+ *
+ * A connection that no longer works although it is open is replaced: to a server that hangs, to one that has become a
+ * replica, or to an address that no longer exists.
  */
 export function connectRedis(
   options: RedisOptions,
@@ -100,161 +85,175 @@ export function connectRedis(
   clock: Clock,
   listener: RedisListener = {},
 ): Redis {
-  let client: Client | undefined;
   const circuit = createCircuit(CIRCUIT, clock);
-  let available = false;
-  let closed = false;
-  const report = (next: boolean, reason?: string) => {
-    if (closed || available === next) return;
-    available = next;
-    listener.onState?.({ available: next, ...(reason !== undefined && { reason }) });
-  };
-  const connect = async () => {
-    // The library is large, so it is loaded only if Redis is configured.
-    const created = createLibraryClient(await import('@redis/client'), options, secrets);
-    if (closed) return;
-    client = created;
-    client.onError((error) => report(false, reasonOf(error)));
-    client.onReady(() => report(true));
-    // The library reconnects by itself.
-    await client.connect();
-    report(true);
-  };
-  const connected = connect().catch((error: unknown) => report(false, reasonOf(error)));
-  const isReady = () => !closed && client?.isReady() === true;
+  const closing = new AbortController();
+  const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
+  // Each node can take as long as one server.
+  const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
+  const openingMs = options.connectTimeoutMs * (nodes + 1);
+  let client: RedisClient | undefined;
+  /** The client that is being connected. */
+  let next: RedisClient | undefined;
+  let isOpening = false;
+  let lastReadyAt = clock();
+  let available: boolean | undefined;
 
-  const attempt = async (send: (client: Client) => Promise<unknown>, waitMs: number): Promise<RedisReply> => {
-    if (client === undefined || !isReady() || circuit.waitSeconds() > 0)
+  const report = (isAvailable: boolean, reason?: string) => {
+    if (closing.signal.aborted || available === isAvailable) return;
+    available = isAvailable;
+    listener.onState?.({ available, ...(reason !== undefined && { reason }) });
+  };
+
+  /** Opens a new connection, and tries again until it succeeds or the connection is closed. */
+  const open = async () => {
+    if (isOpening) return;
+    isOpening = true;
+    discard(client);
+    client = undefined;
+    // The library is large, so it is loaded only if Redis is configured.
+    const library = await import('@redis/client');
+    while (!closing.signal.aborted) {
+      try {
+        const opened = createRedisClient(library, options, secrets);
+        next = opened;
+        let reason: string | undefined;
+        opened.onError((error) => {
+          reason = reasonOf(error);
+          if (!opened.isReady() && (opened === client || opened === next)) report(false, reason);
+        });
+        // A server that accepts the connection and then hangs would block the library for ever.
+        const connected = opened
+          .connect()
+          .then(() => Promise.all(subscriptions.map(({ channel, heard }) => opened.subscribe(channel, heard))));
+        await withTimeout(connected, openingMs, () => new RedisUnavailable(reason ?? 'connection timeout'));
+        client = opened;
+        next = undefined;
+        lastReadyAt = clock();
+        report(true);
+        break;
+      } catch (error) {
+        discard(next);
+        next = undefined;
+        report(false, reasonOf(error));
+        await wait(REOPEN_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      }
+    }
+    isOpening = false;
+  };
+  void open();
+
+  /** Returns the client if commands can be sent now. */
+  const ready = (): RedisClient | undefined => {
+    if (client === undefined || closing.signal.aborted) return undefined;
+    if (client.isReady()) {
+      lastReadyAt = clock();
+      return circuit.waitSeconds() > 0 ? undefined : client;
+    }
+    if (clock() - lastReadyAt > openingMs) void open();
+    return undefined;
+  };
+
+  const attempt = async (send: (client: RedisClient) => Promise<unknown>, waitMs: number): Promise<RedisReply> => {
+    const to = ready();
+    if (to === undefined) {
+      listener.onCommand?.('skipped', 0);
       throw new RedisUnavailable('Redis is not available');
+    }
+    const isTrial = circuit.state() === 'half-open';
     const end = circuit.begin();
     const startedAt = performance.now();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () => reject(new RedisUnavailable('Redis did not reply in time')),
-        options.commandTimeoutMs + waitMs,
-      );
-    });
+    const finish = (outcome: RedisOutcome) => listener.onCommand?.(outcome, performance.now() - startedAt);
     try {
-      const reply = (await Promise.race([send(client), timeout])) as RedisReply;
+      const reply = await withTimeout(send(to), options.commandTimeoutMs + waitMs, () => new NoReply());
       end('success');
       report(true);
-      listener.onCommand?.('ok', performance.now() - startedAt);
-      return reply;
+      finish('ok');
+      return reply as RedisReply;
     } catch (error) {
-      end('failure');
-      if (circuit.state() === 'open') report(false, reasonOf(error));
-      listener.onCommand?.('failed', performance.now() - startedAt);
+      if (isRefusal(error)) {
+        end('success');
+        report(true);
+        finish('refused');
+      } else {
+        end('failure');
+        finish(error instanceof NoReply ? 'timeout' : 'failed');
+        if (circuit.state() === 'open') report(false, reasonOf(error));
+        if (isTrial && client === to) void open();
+      }
       throw error instanceof RedisUnavailable ? error : new RedisUnavailable(reasonOf(error));
-    } finally {
-      clearTimeout(timer);
     }
   };
 
   return {
     key: (group, ...parts) => [`{${options.prefix}:${group}}`, ...parts].join(':'),
     command: (key, args, { bytes = false, waitMs = 0 } = {}) => attempt((to) => to.send(key, [...args], bytes), waitMs),
-    run: ({ source }, keys, args) =>
-      attempt((to) => to.send(keys[0] ?? '', ['EVAL', source, String(keys.length), ...keys, ...args], false), 0),
+    run: (script, keys, args) => attempt((to) => runScript(to, script, keys, args), 0),
     async subscribe(channel, heard) {
-      await connected;
-      await client?.subscribe(channel, heard);
+      subscriptions.push({ channel, heard });
+      // If there is no connection or it fails now, the next connection subscribes.
+      await client?.subscribe(channel, heard).catch(() => undefined);
     },
-    isAvailable: () => isReady() && circuit.state() !== 'open',
+    isAvailable: () =>
+      client !== undefined && !closing.signal.aborted && client.isReady() && circuit.state() !== 'open',
     duplicate: () => connectRedis(options, secrets, clock),
     close() {
-      closed = true;
-      void client?.destroy();
+      closing.abort();
+      discard(client);
+      discard(next);
     },
   };
 }
 
-function createLibraryClient(
-  { createClient, createCluster, createSentinel, RESP_TYPES }: typeof RedisLibrary,
-  options: RedisOptions,
-  { url, password }: RedisSecrets,
-): Client {
-  const { sentinel, cluster, username, connectTimeoutMs } = options;
-  const common = {
-    RESP: 2,
-    socket: {
-      connectTimeout: connectTimeoutMs,
-      reconnectStrategy: (retries: number) =>
-        Math.min(RECONNECT_MS.first * 2 ** Math.min(retries, 10), RECONNECT_MS.longest),
-      ...tlsOf(options),
-    },
-    // Otherwise, commands would wait for the next connection, and the request with them.
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-  } as const;
-  const bytesOf = (bytes: boolean) => (bytes ? { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } : undefined);
-  if (sentinel !== undefined) {
-    const client = createSentinel({
-      name: sentinel.name,
-      RESP: 2,
-      sentinelRootNodes: sentinel.nodes.map(hostAndPort),
-      nodeClientOptions: common,
-      masterPoolSize: 2,
-    });
-    return {
-      send: (_key, args, bytes) => client.sendCommand(false, args, bytesOf(bytes)),
-      subscribe: (channel, listener) => client.subscribe(channel, listener),
-      connect: () => client.connect(),
-      destroy: () => client.destroy(),
-      isReady: () => client.isReady,
-      onError: (listener) => void client.on('error', listener),
-      onReady: (listener) => void client.on('topology-change', listener),
-    };
+/** The error of a command whose reply is too late. */
+class NoReply extends RedisUnavailable {
+  constructor() {
+    super('Redis did not reply in time');
   }
-  if (cluster !== undefined) {
-    const client = createCluster({
-      RESP: 2,
-      rootNodes: cluster.nodes.map((node) => ({ socket: hostAndPort(node) })),
-      defaults: common,
-    });
-    let ready = false;
-    return {
-      send: (key, args, bytes) => client.sendCommand(key, false, args, bytesOf(bytes)),
-      subscribe: (channel, listener) => client.subscribe(channel, listener),
-      connect: async () => {
-        await client.connect();
-        ready = true;
-      },
-      destroy: () => client.destroy(),
-      isReady: () => ready,
-      onError: (listener) => void client.on('error', listener),
-      onReady: (listener) => void client.on('ready', listener),
-    };
-  }
-  const client = createClient({ ...common, ...(url !== undefined && { url }) });
-  return {
-    send: (_key, args, bytes) => client.sendCommand(args, bytesOf(bytes)),
-    subscribe: (channel, listener) => client.subscribe(channel, listener),
-    connect: () => client.connect(),
-    destroy: () => client.destroy(),
-    isReady: () => client.isReady,
-    onError: (listener) => void client.on('error', listener),
-    onReady: (listener) => void client.on('ready', listener),
-  };
 }
 
-function hostAndPort(node: string): { readonly host: string; readonly port: number } {
-  const { hostname, port } = new URL(`redis://${node}`);
-  return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) };
+async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: () => Error): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(error()), milliseconds);
+  try {
+    return await Promise.race([result, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-function tlsOf({ tls }: RedisOptions) {
-  if (tls === undefined) return {};
-  const { caFile, certFile, keyFile, serverName } = tls;
-  return {
-    tls: true,
-    ...(caFile !== undefined && { ca: readFileSync(caFile) }),
-    ...(certFile !== undefined && { cert: readFileSync(certFile) }),
-    ...(keyFile !== undefined && { key: readFileSync(keyFile) }),
-    ...(serverName !== undefined && { servername: serverName }),
-  };
+/** The digests of scripts, by which the server finds a script that it has run before. */
+const digests = new WeakMap<RedisScript, string>();
+
+/** Runs a script by its digest. A server that does not know the script receives its source. */
+async function runScript(
+  client: RedisClient,
+  script: RedisScript,
+  keys: readonly string[],
+  args: readonly (string | Buffer)[],
+): Promise<unknown> {
+  const digest = digests.get(script) ?? createHash('sha1').update(script.source).digest('hex');
+  digests.set(script, digest);
+  const [key = ''] = keys;
+  const rest = [String(keys.length), ...keys, ...args];
+  try {
+    return await client.send(key, ['EVALSHA', digest, ...rest], false);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return client.send(key, ['EVAL', script.source, ...rest], false);
+  }
+}
+
+function discard(client: RedisClient | undefined): void {
+  try {
+    void Promise.resolve(client?.destroy()).catch(() => undefined);
+  } catch {
+    // The client is closed already.
+  }
+}
+
+/** Returns whether the server has replied with an error that concerns only the command. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
 
 /** Returns a reason without the server's words, which may repeat a password or a key. */

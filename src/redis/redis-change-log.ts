@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
-import { type Redis, type RedisReply, type RedisScript } from './connect-redis.ts';
+import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /** The parts of a change log. */
 interface ChangeLogParts {
@@ -11,76 +12,105 @@ interface ChangeLogParts {
   readonly clock: Clock;
   /** The number of changes that the server stores. */
   readonly maxChanges: number;
+  /** Called with an error of the listener or of this program, which Redis did not cause. */
+  readonly onFault?: (message: string, error?: unknown) => void;
+  /** Called for every change that has been applied. `own` is true if this process appended it. */
+  readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
 }
 
 /** How long one read waits for new changes. It bounds the time between two checks of the head, in milliseconds. */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** The changes that wait while Redis is unavailable. Beyond this, they are replaced with a purge of everything. */
+/** The largest number of changes that one read returns. */
+const BATCH = 1_000;
+/** The changes that wait while Redis is unavailable. Beyond it, a new lineage makes every gateway forget everything. */
 const MAX_WAITING = 1_000;
 
-/** An entry of the log. */
+/** An entry of the log. `change` is undefined if this version of the gateway does not know the change. */
 interface Entry {
   readonly number: number;
   readonly id: string;
-  readonly change: SharedChange;
+  readonly change: SharedChange | undefined;
+}
+
+/** The state of the log on the server. */
+interface Head extends LogPosition {
+  /** The id of the latest entry, or an empty string. */
+  readonly id: string;
+  /** The id of the entry with the number that was asked for, or an empty string. */
+  readonly asked: string;
 }
 
 /**
- * Appends a change and returns the lineage and the number of the entry. The numbers of a lineage are consecutive, so a
- * reader notices every entry that is missing. Without a head, the server has lost its data, and a new lineage begins.
+ * Checks the log and appends a change if there is one. The numbers of a lineage are consecutive, so a reader notices
+ * every entry that is missing. A new lineage begins if the head is missing or does not belong to the stream: the server
+ * has lost data, or something else has written to the keys. It also begins if the lineage is the one that the caller
+ * wants to end.
+ *
+ * The script writes even if there is nothing to append. It therefore fails on a replica and on a full server, to which
+ * no gateway can append changes, so that no gateway believes that it knows all of them.
  */
-const APPEND: RedisScript = {
+const LOG: RedisScript = {
   source: `
-local lineage = redis.call('HGET', KEYS[1], 'lineage')
-if not lineage then
-  lineage = ARGV[3]
-  redis.call('DEL', KEYS[2])
-  redis.call('HSET', KEYS[1], 'lineage', lineage, 'number', 0)
+local change, id, new, maxChanges, ended, asked = unpack(ARGV)
+local head = redis.pcall('HMGET', KEYS[1], 'lineage', 'number')
+local last = redis.pcall('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
+local intact = not head.err and not last.err and head[1] and head[1] ~= ended and tonumber(head[2])
+intact = intact and (last[1] and last[1][1] or '0-1') == head[2] .. '-1'
+if not intact then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  head = {new, '0'}
+  last = {}
 end
-if ARGV[1] == '' then return {lineage, tonumber(redis.call('HGET', KEYS[1], 'number'))} end
-local number = redis.call('HINCRBY', KEYS[1], 'number', 1)
-redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], number .. '-1', 'change', ARGV[1], 'id', ARGV[4])
-return {lineage, number}`,
-};
-
-/**
- * Begins a new lineage, unless another gateway has already done so. This is necessary after a failover to a server that
- * lacks changes, because it would assign the numbers of the lost changes to other ones.
- */
-const RENEW: RedisScript = {
-  source: `
-if redis.call('HGET', KEYS[1], 'lineage') == ARGV[1] then
-  redis.call('DEL', KEYS[2])
-  redis.call('HSET', KEYS[1], 'lineage', ARGV[2], 'number', 0)
+redis.call('HSET', KEYS[1], 'lineage', head[1], 'number', head[2])
+local function idOf(entry) return entry and entry[2][4] or '' end
+if change ~= '' then
+  local number = redis.call('HINCRBY', KEYS[1], 'number', 1)
+  redis.call('XADD', KEYS[2], 'MAXLEN', '~', maxChanges, number .. '-1', 'change', change, 'id', id)
+  return {head[1], number, id, ''}
 end
-return redis.call('HMGET', KEYS[1], 'lineage', 'number')`,
+local known = redis.call('XRANGE', KEYS[2], asked .. '-1', asked .. '-1')
+return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 };
 
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it has
  * applied, so it misses nothing while it is disconnected. If entries are missing because the server has lost or trimmed
- * them, the listener is reset.
+ * them, the listener is reset. It is also reset for a change that it does not know and if it throws.
  */
-export function openRedisChangeLog({ redis, listener, clock, maxChanges }: ChangeLogParts): ChangeLog {
-  const head = redis.key('changes', 'head');
-  const stream = redis.key('changes', 'log');
+export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
+  const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
+  const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
+  const stream = keys[1] ?? '';
   const own = new Set<string>();
-  let waiting: SharedChange[] = [];
+  /** The changes that are not appended yet, by their text. */
+  const waiting = new Map<string, SharedChange>();
+  let hasLostChanges = false;
+  let hasUnknownChange = false;
   let position: LogPosition | undefined;
+  /** The id of the entry at the position. Undefined if the log has no entry there. */
   let lastId: string | undefined;
   let syncedAt = -Infinity;
   const closing = new AbortController();
 
-  const readHead = async () =>
-    toPosition(await redis.run(APPEND, [head, stream], ['', String(maxChanges), randomUUID(), '']));
+  const readLog = async ({ change = '', id = '', ended = '', asked = 0 } = {}): Promise<Head> => {
+    const args = [change, id, randomUUID(), String(maxChanges), ended, String(asked)];
+    const [lineage, number, latest, known] = (await redis.run(LOG, keys, args)) as [
+      string,
+      string | number,
+      ...string[],
+    ];
+    return { lineage, number: Number(number), id: latest ?? '', asked: known ?? '' };
+  };
+
+  const readEntries = async (from: number, to: number) =>
+    toEntries(await redis.command(stream, ['XRANGE', stream, `${from}-1`, `${to}-1`]));
 
   const send = async (change: SharedChange) => {
     const id = randomUUID();
     own.add(id);
     try {
-      const given = [JSON.stringify(change), String(maxChanges), randomUUID(), id];
-      const at = toPosition(await redis.run(APPEND, [head, stream], given));
+      const at = await readLog({ change: JSON.stringify(change), id });
       // If somebody else has appended a change in between, the reader applies both in their order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
@@ -92,91 +122,115 @@ export function openRedisChangeLog({ redis, listener, clock, maxChanges }: Chang
   };
 
   const queue = (change: SharedChange) => {
-    waiting.push(change);
-    if (waiting.length <= MAX_WAITING) return;
-    const others = waiting.filter(({ kind }) => kind !== 'purge').slice(-MAX_WAITING / 2);
-    waiting = [{ kind: 'purge', tags: 'all' }, ...others];
+    waiting.set(JSON.stringify(change), change);
+    if (waiting.size <= MAX_WAITING) return;
+    // A new lineage has the effect of these two kinds. Of the others, there are only as many as operations and documents.
+    for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
+    hasLostChanges = true;
   };
 
   const sendWaiting = async () => {
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      await send(next);
-      waiting.splice(waiting.indexOf(next), 1);
+    if (hasLostChanges && position !== undefined) {
+      reset(await readLog({ ended: position.lineage }));
+      hasLostChanges = false;
+    }
+    for (const [text, change] of waiting) {
+      await send(change);
+      waiting.delete(text);
     }
   };
 
-  const reset = (to: LogPosition) => {
-    position = to;
-    lastId = undefined;
+  /** Calls the listener. A listener that throws has not applied the change, so nothing stored may be served any more. */
+  const notify = (call: () => void, at: LogPosition) => {
+    try {
+      call();
+    } catch (error) {
+      onFault('a change could not be applied', error);
+      try {
+        listener.reset(at);
+      } catch (again) {
+        onFault('the memory could not be reset', again);
+      }
+    }
+  };
+
+  const reset = ({ lineage, number, id }: Head) => {
+    position = { lineage, number };
+    lastId = id;
     own.clear();
-    listener.reset(to);
+    notify(() => listener.reset({ lineage, number }), position);
+  };
+
+  const apply = ({ number, id, change }: Entry, at: LogPosition) => {
+    const isOwn = own.delete(id);
+    if (change !== undefined) {
+      notify(() => listener.apply(change, number, isOwn), at);
+      onChange(change.kind, isOwn);
+      return;
+    }
+    if (!hasUnknownChange) onFault('the log contains a change of another version: everything stored is forgotten');
+    hasUnknownChange = true;
+    notify(() => listener.reset(at), at);
   };
 
   /** Applies consecutive entries. Returns false if one is missing. */
   const applyAll = (entries: readonly Entry[]): boolean => {
-    for (const { number, id, change } of entries) {
+    for (const entry of entries) {
+      const { number } = entry;
       // `append` has already counted its own entry.
       if (position !== undefined && number <= position.number) continue;
       if (position === undefined || number !== position.number + 1) return false;
-      listener.apply(change, number, own.delete(id));
       position = { lineage: position.lineage, number };
-      lastId = id;
+      lastId = entry.id;
+      apply(entry, position);
     }
     return true;
   };
 
   /** Reads the history at the start, so that pages of other gateways can be checked against earlier changes. */
-  const begin = async (at: LogPosition) => {
-    const entries = toEntries(await redis.command(stream, ['XRANGE', stream, '-', `${at.number}-1`]));
+  const begin = async (at: Head) => {
+    const entries = await readEntries(0, at.number);
     const [first] = entries;
-    reset({ lineage: at.lineage, number: first === undefined ? at.number : first.number - 1 });
-    if (!applyAll(entries)) reset(at);
-  };
-
-  /** Returns whether the server still has the last entry that was applied here. */
-  const hasLast = async ({ number }: LogPosition): Promise<boolean> => {
-    if (lastId === undefined) return true;
-    const [entry] = toEntries(await redis.command(stream, ['XRANGE', stream, `${number}-1`, `${number}-1`]));
-    return entry === undefined || entry.id === lastId;
+    reset({ ...at, number: first === undefined ? at.number : first.number - 1, id: '' });
+    if (!applyAll(entries) || position === undefined || position.number < at.number) reset(at);
   };
 
   /** Brings this process up to date. Afterwards, it has applied every change that existed when the call began. */
-  const catchUp = async (isNewConnection: boolean) => {
+  const catchUp = async () => {
     const askedAt = clock();
-    let at = await readHead();
-    if (position === undefined) await begin(at);
-    else if (position.lineage !== at.lineage) reset(at);
-    else if (at.number < position.number || (isNewConnection && !(await hasLast(position)))) {
-      at = toPosition(await redis.run(RENEW, [head, stream], [at.lineage, randomUUID()]));
-      reset(at);
-    } else if (at.number > position.number) {
-      const from = `${position.number + 1}-1`;
-      const entries = toEntries(await redis.command(stream, ['XRANGE', stream, from, `${at.number}-1`]));
-      if (!applyAll(entries) || position.number < at.number) reset(at);
-    }
+    // `append` can move the position while the log is read.
+    const [known, knownId] = [position, lastId];
+    const at = await readLog({ asked: known?.number ?? 0 });
+    if (known === undefined || position === undefined) await begin(at);
+    else if (known.lineage !== at.lineage) reset(at);
+    // The server has lost the changes at the end of the log and would assign their numbers to other ones.
+    else if (at.number < known.number || at.asked !== knownId) reset(await readLog({ ended: at.lineage }));
+    else
+      while (position.number < at.number) {
+        const entries = await readEntries(position.number + 1, Math.min(position.number + BATCH, at.number));
+        if (entries.length === 0 || !applyAll(entries)) reset(at);
+      }
     syncedAt = askedAt;
   };
 
   const follow = async () => {
     const blocking = redis.duplicate();
     closing.signal.addEventListener('abort', () => blocking.close(), { once: true });
-    let isNewConnection = true;
     while (!closing.signal.aborted) {
       try {
-        await catchUp(isNewConnection);
+        await catchUp();
         await sendWaiting();
-        isNewConnection = false;
         const after = `${position?.number ?? 0}-1`;
         const reply = await blocking.command(
           stream,
-          ['XREAD', 'COUNT', '1000', 'BLOCK', String(BLOCK_MS), 'STREAMS', stream, after],
+          ['XREAD', 'COUNT', String(BATCH), 'BLOCK', String(BLOCK_MS), 'STREAMS', stream, after],
           { waitMs: BLOCK_MS },
         );
         const [read] = (reply ?? []) as [string, RedisReply][];
         // If an entry is missing, `catchUp` resets the listener.
         applyAll(toEntries(read?.[1] ?? []));
-      } catch {
-        isNewConnection = true;
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }
@@ -187,7 +241,8 @@ export function openRedisChangeLog({ redis, listener, clock, maxChanges }: Chang
     async append(change) {
       try {
         await send(change);
-      } catch {
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) onFault('a change could not be appended', error);
         queue(change);
       }
     },
@@ -200,15 +255,30 @@ export function openRedisChangeLog({ redis, listener, clock, maxChanges }: Chang
   };
 }
 
-function toPosition(reply: RedisReply): LogPosition {
-  const [lineage, number] = reply as [string, string | number];
-  return { lineage, number: Number(number) };
-}
-
 function toEntries(reply: RedisReply): Entry[] {
-  return (reply as [string, string[]][]).map(([streamId, [, change = '', , id = '']]) => ({
+  return (reply as [string, string[]][]).map(([streamId, [, text = '', , id = '']]) => ({
     number: Number.parseInt(streamId, 10),
     id,
-    change: JSON.parse(change) as SharedChange,
+    change: toChange(text),
   }));
 }
+
+/** Returns a change, or undefined if the text is not one that this version knows. */
+function toChange(text: string): SharedChange | undefined {
+  let change: unknown;
+  try {
+    change = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isPlainObject(change)) return undefined;
+  const { kind, tags, operation, caller, document } = change;
+  if (kind === 'purge' && tags === 'all') return { kind, tags };
+  if (kind === 'purge' && Array.isArray(tags) && tags.every(isText)) return { kind, tags };
+  if (kind === 'demote' && isText(operation)) return { kind, operation };
+  if (kind === 'forget' && isText(caller)) return { kind, caller };
+  if (kind === 'reread' && isText(document)) return { kind, document };
+  return undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';

@@ -12,12 +12,18 @@ export interface RedisOptions {
   readonly url?: string;
   /** A file whose first line is the URL. */
   readonly urlFile?: string;
-  /** The ACL user and its password, for servers that are named without a URL. */
+  /** The ACL user and its password, unless the URL contains them. */
   readonly username?: string;
   readonly password?: string;
   readonly passwordFile?: string;
   /** The sentinels that know the address of the current primary. */
-  readonly sentinel?: { readonly name: string; readonly nodes: readonly string[] };
+  readonly sentinel?: {
+    readonly name: string;
+    readonly nodes: readonly string[];
+    /** The ACL user of the sentinels themselves, and the file whose first line is the password. */
+    readonly username?: string;
+    readonly passwordFile?: string;
+  };
   /** Some nodes of a cluster. The others are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
@@ -66,8 +72,8 @@ export const redisOptionsSchema = {
       description: 'The server: redis://[user:password@]host[:port][/database], or rediss:// for TLS; REDIS_URL.',
     },
     urlFile: path('A file whose first line is the url; REDIS_URL_FILE.'),
-    username: { type: 'string', minLength: 1, description: 'The ACL user, if the server is named without a url.' },
-    password: { type: 'string', minLength: 1, description: 'The password of the ACL user.' },
+    username: { type: 'string', minLength: 1, description: 'The ACL user, unless the url contains it.' },
+    password: { type: 'string', minLength: 1, description: 'The password, unless the url contains it.' },
     passwordFile: path('A file whose first line is the password.'),
     sentinel: {
       type: 'object',
@@ -77,6 +83,8 @@ export const redisOptionsSchema = {
       properties: {
         name: { type: 'string', minLength: 1, description: 'The name of the primary, as the sentinels know it.' },
         nodes: { ...nodes, description: 'Sentinels as host:port.' },
+        username: { type: 'string', minLength: 1, description: 'The ACL user of the sentinels themselves.' },
+        passwordFile: path('A file whose first line is the password of the sentinels themselves.'),
       },
     },
     cluster: {

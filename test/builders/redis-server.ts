@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -12,17 +14,20 @@ export interface RedisServer {
   readonly port: number;
   /** Ends the server. Without persistence, its data is lost. */
   stop(): Promise<void>;
-  /** Starts the server again on the same port, with the data that was saved last. */
-  start(): Promise<void>;
+  /** Starts the server again on the same port, with the data that was saved last, and waits for a line of its output. */
+  start(readyLine?: RegExp): Promise<void>;
   /** Stops the process without closing its connections, like a server that hangs. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Starts the Redis server at `path`. `args` are added to its command line. */
-export async function startRedisServer(path: string, args: readonly string[] = []): Promise<RedisServer> {
-  const folder = tempFolder();
+/** Starts the Redis server at `path`. `args` are added to its command line, or the arguments for a port. */
+export async function startRedisServer(
+  path: string,
+  args: readonly string[] | ((port: number) => readonly string[]) = [],
+): Promise<RedisServer> {
   const port = await freePort();
+  const folder = tempFolder();
   let child: ChildProcess | undefined;
   const server: RedisServer = {
     url: `redis://127.0.0.1:${port}`,
@@ -34,21 +39,11 @@ export async function startRedisServer(path: string, args: readonly string[] = [
       await gone;
       child = undefined;
     },
-    async start() {
-      const fixed = [
-        '--port',
-        String(port),
-        '--bind',
-        '127.0.0.1',
-        '--dir',
-        folder,
-        '--save',
-        '',
-        '--appendonly',
-        'no',
-      ];
-      child = spawn(path, [...fixed, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-      await ready(child);
+    async start(readyLine) {
+      const fixed = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
+      const given = typeof args === 'function' ? args(port) : args;
+      child = spawn(path, [...fixed.map(String), ...given], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await ready(child, readyLine);
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
@@ -58,11 +53,35 @@ export async function startRedisServer(path: string, args: readonly string[] = [
   return server;
 }
 
-async function ready(child: ChildProcess): Promise<void> {
+/** Starts a sentinel that watches the primary at `port` under the name `main`, and returns the sentinel's port. */
+export async function startSentinel(path: string, primaryPort: number): Promise<number> {
+  const port = await freePort();
+  const file = join(tempFolder(), 'sentinel.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `sentinel monitor main 127.0.0.1 ${primaryPort} 1`,
+    'sentinel down-after-milliseconds main 500',
+    'sentinel failover-timeout main 2000',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const child = spawn(path, [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  cleanUpAfterFile(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  });
+  await ready(child);
+  return port;
+}
+
+const READY = /Ready to accept connections|\+monitor master/i;
+
+async function ready(child: ChildProcess, readyLine = READY): Promise<void> {
   if (child.stdout === null) throw new Error('the output of redis-server cannot be read');
   const lines: string[] = [];
   for await (const line of createInterface(child.stdout)) {
-    if (/Ready to accept connections/i.test(line)) {
+    if (readyLine.test(line)) {
       child.stdout.resume();
       return;
     }

@@ -51,6 +51,31 @@ describe('keys that cannot be combined', () => {
   });
 
   it.each([
+    ['{ url: "redis://a", urlFile: x }', '/redis/urlFile', 'is set in addition to redis.url'],
+    ['{ url: "redis://a", cluster: { nodes: ["a:1"] } }', '/redis/cluster', 'is set in addition to redis.url'],
+    [
+      '{ cluster: { nodes: ["a:1"] }, sentinel: { name: m, nodes: ["a:1"] } }',
+      '/redis/cluster',
+      'is set in addition to redis.sentinel',
+    ],
+    ['{ url: "redis://a", password: x, passwordFile: y }', '/redis/passwordFile', 'in addition to redis.password'],
+    ['{ url: "rediss://a", tls: { certFile: x } }', '/redis/tls/certFile', 'needs redis.tls.keyFile'],
+    ['{ url: "rediss://a", tls: { keyFile: x } }', '/redis/tls/keyFile', 'needs redis.tls.certFile'],
+    ['{ cluster: { nodes: ["a:70000"] } }', '/redis/cluster/nodes/0', 'is not a host and a port'],
+    ['{ url: "redis://a", commandTimeoutMs: 500, maxUnsyncedSeconds: 1 }', '/redis/maxUnsyncedSeconds', 'is too short'],
+  ])('redis: %s is rejected', (redis, pointer, message) => {
+    expect(firstMessage(`redis: ${redis}`)).toEqual({
+      pointer,
+      message: expect.stringContaining(message) as string,
+      others: 0,
+    });
+  });
+
+  it('redis: a user and a password may be separate from the url', () => {
+    expect(faultsOf('redis: { url: "redis://a", username: gw, passwordFile: x }')).toEqual([]);
+  });
+
+  it.each([
     ['qa.example.org', 'is not an absolute URL'],
     ['ftp://b.example.org/qa', 'must begin with http:// or https://'],
     ['http://name:secret@b.example.org/qa', 'must not contain credentials; set them in upstream.credentials'],

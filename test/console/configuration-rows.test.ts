@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settingsDigest } from '../../src/config/changed-keys.ts';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { configurationRows } from '../../src/console/configuration-rows.ts';
@@ -47,6 +48,13 @@ describe('the rows of the configuration', () => {
     expect(JSON.stringify(rows)).not.toContain('planted');
     const url = rows.find(({ key }) => key === 'upstream.url');
     expect(url?.value).toMatch(/^"http:\/\/•+@legacy\.example\/qa"$/);
+  });
+
+  it('mask the address of Redis, and it does not affect the digest', () => {
+    const withUrl = (url: string) => ({ ...base, redis: { ...base.redis, url, password: 'planted' } });
+    const settings = withUrl('redis://:planted@redis.example');
+    expect(JSON.stringify(configurationRows(settings))).not.toContain('planted');
+    expect(settingsDigest(settings, [])).toBe(settingsDigest(withUrl('redis://:other@redis.example'), []));
   });
 
   it('show the location of a secret, which is not secret itself', () => {

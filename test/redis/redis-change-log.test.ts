@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { ChangeLog, SharedChange } from '../../src/model/change-log.ts';
-import { connectRedis } from '../../src/redis/connect-redis.ts';
+import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../src/redis/redis-change-log.ts';
 import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
@@ -14,6 +14,8 @@ const purge = (...tags: string[]): SharedChange => ({ kind: 'purge', tags });
 interface Member {
   readonly log: ChangeLog;
   readonly heard: string[];
+  readonly faults: string[];
+  readonly redis: Redis;
 }
 
 /** Opens the log of one gateway and records what its listener receives. */
@@ -21,22 +23,42 @@ function member(url: string, maxChanges = 10_000): Member {
   const options = { ...REDIS_DEFAULTS, url, commandTimeoutMs: 200 };
   const redis = connectRedis(options, { url, password: undefined }, systemClock);
   const heard: string[] = [];
+  const faults: string[] = [];
   const log = openRedisChangeLog({
     redis,
     clock: systemClock,
     maxChanges,
     listener: {
-      apply: (change, _number, own) =>
-        void heard.push(`${own ? 'own' : 'other'} ${change.kind === 'purge' ? String(change.tags) : change.kind}`),
+      apply(change, _number, own) {
+        if (change.kind === 'demote') throw new Error('a bug');
+        heard.push(`${own ? 'own' : 'other'} ${change.kind === 'purge' ? String(change.tags) : change.kind}`);
+      },
       reset: () => void heard.push('reset'),
     },
+    onFault: (message, error) => void faults.push(`${message}: ${error instanceof Error ? error.message : ''}`),
   });
   cleanUpAfterTest(async () => {
     await log.close();
     redis.close();
   });
-  return { log, heard };
+  return { log, heard, faults, redis };
 }
+
+/** Appends any text to the log, as another version of the gateway would. */
+const APPEND = {
+  source: `
+local number = redis.call('HINCRBY', KEYS[1], 'number', 1)
+redis.call('XADD', KEYS[2], number .. '-1', 'change', ARGV[1], 'id', 'x')
+return number`,
+};
+
+/** Replaces the second of two entries. */
+const REPLACE = {
+  source: `
+redis.call('DEL', KEYS[1])
+redis.call('XADD', KEYS[1], '1-1', 'change', ARGV[1], 'id', 'one')
+return redis.call('XADD', KEYS[1], '2-1', 'change', ARGV[1], 'id', 'two')`,
+};
 
 needsProgram('redis', 'the log of shared changes', (path) => {
   const opened = async (url: string) => {
@@ -83,6 +105,113 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await a.log.append(purge('after'));
     await until(() => b.heard.includes('other after') && a.heard.filter((text) => text === 'reset').length > 1);
     expect(a.log.position()?.lineage).toBe(b.log.position()?.lineage);
+  });
+
+  // If a purge of a gateway that is disconnected was lost from its queue, the others would serve the pages until they
+  // expire.
+  it('makes every gateway forget everything if more changes wait than can be stored', async () => {
+    const server = await startRedisServer(path);
+    const [a, b] = [await opened(server.url), await opened(server.url)];
+    await server.stop();
+    for (let index = 0; index < 1_200; index++) await a.log.append(purge(`node:${index}`));
+    await a.log.append({ kind: 'reread', document: 'overrides' });
+    const before = b.heard.length;
+    await server.start();
+    await until(() => b.heard.slice(before).includes('other reread'));
+    expect(b.heard.slice(before)).toContain('reset');
+  });
+
+  it('applies each waiting change once', async () => {
+    const server = await startRedisServer(path);
+    const [a, b] = [await opened(server.url), await opened(server.url)];
+    await server.stop();
+    for (let index = 0; index < 10; index++) await a.log.append(purge('same'));
+    await server.start();
+    await until(() => b.heard.includes('other same') && a.heard.includes('own same'));
+    await a.log.append(purge('last'));
+    await until(() => b.heard.includes('other last'));
+    expect(b.heard.filter((text) => text === 'other same')).toHaveLength(1);
+  });
+
+  // A new version can append a change that an old one does not know, such as the revocation of something new. The old
+  // one must neither stop nor skip it as if it were applied.
+  it('resets a gateway for a change that it does not know, and continues', async () => {
+    const { url } = await startRedisServer(path);
+    const a = await opened(url);
+    const b = await opened(url);
+    for (const text of ['{"kind":"new","thing":1}', '{"kind":"purge","tags":[1]}', 'not JSON', 'null']) {
+      const before = b.heard.length;
+      await until(() => a.log.position()?.number === b.log.position()?.number);
+      const number = await a.redis.run(APPEND, [a.redis.key('changes', 'head'), a.redis.key('changes', 'log')], [text]);
+      await until(() => b.log.position()?.number === Number(number));
+      expect(b.heard.slice(before), text).toEqual(['reset']);
+    }
+    await a.log.append(purge('after'));
+    await until(() => b.heard.includes('other after'));
+    expect(b.faults).toEqual(['the log contains a change of another version: everything stored is forgotten: ']);
+  });
+
+  // Whoever can write to Redis, or another program that uses the same keys, must not stop the gateways from hearing
+  // each other.
+  it.each([
+    ['a foreign entry at the end', ['XADD', 'log', '*', 'a', 'b']],
+    ['a stream of another type', ['SET', 'log', 'x']],
+    ['a head of another type', ['SET', 'head', 'x']],
+    ['a head without a number', ['HDEL', 'head', 'number']],
+    ['a head with a wrong number', ['HSET', 'head', 'number', 'NaN']],
+    ['a lost stream', ['DEL', 'log']],
+  ])('begins a new lineage after %s', async (_what, [name = '', key = '', ...rest]) => {
+    const { url } = await startRedisServer(path);
+    const [a, b] = [await opened(url), await opened(url)];
+    await a.log.append(purge('before'));
+    await until(() => b.heard.includes('other before'));
+    const at = a.redis.key('changes', key);
+    const before = b.heard.length;
+    if (name === 'SET') await a.redis.command(at, ['DEL', at]);
+    await a.redis.command(at, [name, at, ...rest]);
+    await until(() => b.heard.slice(before).includes('reset'));
+    await until(() => a.log.position()?.lineage === b.log.position()?.lineage);
+    await a.log.append(purge('after'));
+    await until(() => b.heard.includes('other after'));
+    expect([...a.faults, ...b.faults]).toEqual([]);
+  });
+
+  // After a failover, the new primary may lack the latest changes and assign their numbers to other ones. A gateway that
+  // has applied a lost change would then skip the change that replaced it.
+  it('resets a gateway whose latest change was replaced by another one', async () => {
+    const { url } = await startRedisServer(path);
+    const a = await opened(url);
+    await a.log.append(purge('kept'));
+    await a.log.append(purge('lost'));
+    const key = a.redis.key('changes', 'log');
+    const before = a.heard.length;
+    await a.redis.run(REPLACE, [key], ['{"kind":"purge","tags":["replaced"]}']);
+    await until(() => a.heard.slice(before).includes('reset'));
+  });
+
+  it('reports a listener that throws, resets it, and continues', async () => {
+    const { url } = await startRedisServer(path);
+    const [a, b] = [await opened(url), await opened(url)];
+    await a.log.append({ kind: 'demote', operation: 'listQuestions' });
+    await a.log.append(purge('after'));
+    await until(() => b.heard.includes('other after'));
+    expect(b.heard).toEqual(['reset', 'reset', 'other after']);
+    expect(b.faults).toEqual(['a change could not be applied: a bug']);
+  });
+
+  // A full server still replies to reads, but no gateway can append its purges. A gateway that counted itself as in
+  // sync would serve purged pages for as long as the server is full.
+  it('is not in sync while the server accepts no changes', async () => {
+    const { url } = await startRedisServer(path);
+    const [a, b] = [await opened(url), await opened(url)];
+    await until(() => b.log.syncedAt() > 0);
+    await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '1']);
+    const fullAt = Date.now();
+    await a.log.append(purge('while full'));
+    await expect(b.redis.run({ source: "return redis.call('PING')" }, ['k'], [])).resolves.toBe('PONG');
+    expect(b.log.syncedAt()).toBeLessThanOrEqual(fullAt);
+    await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
+    await until(() => b.heard.includes('other while full') && b.log.syncedAt() > fullAt);
   });
 
   it('is in sync only while the server replies', async () => {

@@ -1,0 +1,290 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { connectRedis, type Redis, type RedisOutcome, RedisUnavailable } from '../../src/redis/connect-redis.ts';
+import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
+import { readRedisSecrets } from '../../src/redis/redis-secrets.ts';
+import { createCertificate } from '../builders/certificates.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { type RedisServer, startRedisServer, startSentinel } from '../builders/redis-server.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { until } from '../builders/until.ts';
+
+interface Connection {
+  readonly redis: Redis;
+  readonly states: string[];
+  readonly outcomes: RedisOutcome[];
+}
+
+function connect(given: Partial<RedisOptions>): Connection {
+  const options = { ...REDIS_DEFAULTS, commandTimeoutMs: 150, connectTimeoutMs: 500, ...given };
+  const { secrets, faults } = readRedisSecrets(options);
+  if (secrets === undefined) throw new Error(JSON.stringify(faults));
+  const states: string[] = [];
+  const outcomes: RedisOutcome[] = [];
+  const redis = connectRedis(options, secrets, systemClock, {
+    onState: ({ available, reason = '' }) => void states.push(available ? 'available' : `away ${reason}`),
+    onCommand: (outcome) => void outcomes.push(outcome),
+  });
+  cleanUpAfterTest(() => redis.close());
+  return { redis, states, outcomes };
+}
+
+async function connected(given: Partial<RedisOptions>): Promise<Connection> {
+  const connection = connect(given);
+  await until(() => connection.redis.isAvailable());
+  return connection;
+}
+
+/** Repeats a command until the server accepts it. */
+async function accepted(redis: Redis, key: string, args: readonly string[]): Promise<unknown> {
+  for (;;) {
+    try {
+      return await redis.command(key, args);
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+      let isOver = false;
+      setTimeout(() => (isOver = true), 20);
+      await until(() => isOver);
+    }
+  }
+}
+
+const failure = async (result: Promise<unknown>) =>
+  result.then(
+    () => 'succeeded',
+    (error: unknown) => (error instanceof RedisUnavailable ? error.message : error),
+  );
+
+needsProgram('redis', 'a connection to Redis', (path) => {
+  const set = (redis: Redis) => redis.command('k', ['SET', 'k', 'v']);
+
+  it('returns replies as text or as bytes', async () => {
+    const { url } = await startRedisServer(path);
+    const { redis, outcomes } = await connected({ url });
+    await redis.command('k', ['SET', 'k', Buffer.from([0xff, 0])]);
+    expect(await redis.command('k', ['GET', 'k'], { bytes: true })).toEqual(Buffer.from([0xff, 0]));
+    expect(await redis.command('k', ['STRLEN', 'k'])).toBe(2);
+    expect(outcomes).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('sends the source of a script only to a server that does not know it', async () => {
+    const { url } = await startRedisServer(path);
+    const { redis } = await connected({ url });
+    const script = { source: 'return {KEYS[1], ARGV[1]}' };
+    expect(await redis.run(script, ['k'], ['a'])).toEqual(['k', 'a']);
+    expect(await redis.run(script, ['k'], ['b'])).toEqual(['k', 'b']);
+    expect(await redis.command('', ['INFO', 'commandstats'])).toMatch(/cmdstat_eval:calls=1,/);
+  });
+
+  it('logs in as an ACL user', async () => {
+    const { url, port } = await startRedisServer(path, [
+      '--user',
+      'default',
+      'off',
+      ...'--user gw on >p%ss:/ ~* &* +@all'.split(' '),
+    ]);
+    const wrong = connect({ url });
+    await until(() => wrong.states.length > 0);
+    expect(wrong.states).toEqual(['away NOAUTH']);
+    const { redis } = await connected({ url: `redis://gw:p%25ss%3A%2F@127.0.0.1:${port}` });
+    await set(redis);
+  });
+
+  it('tries again until the server exists', async () => {
+    const server = await startRedisServer(path);
+    await server.stop();
+    const { redis, states } = connect({ url: server.url });
+    await until(() => states.length > 0);
+    expect(await failure(set(redis))).toBe('Redis is not available');
+    await server.start();
+    await until(() => redis.isAvailable());
+    await set(redis);
+    expect(states).toEqual(['away ECONNREFUSED', 'available']);
+  });
+
+  // A process that hangs keeps its connections open and accepts new ones, so no error ever arrives.
+  it('waits for a server that hangs no longer than the timeout, then not at all, and uses it when it is back', async () => {
+    const server = await startRedisServer(path);
+    const { redis, states, outcomes } = await connected({ url: server.url });
+    server.freeze();
+    for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
+    expect(await failure(set(redis))).toBe('Redis is not available');
+    expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
+    // After a failed trial, the connection is opened again, which also hangs.
+    await until(() => {
+      void failure(set(redis));
+      return outcomes.filter((outcome) => outcome === 'timeout').length > 3;
+    });
+    server.thaw();
+    await accepted(redis, 'k', ['SET', 'k', 'v']);
+    expect(states).toEqual(['available', 'away Redis did not reply in time', 'available']);
+  });
+
+  it('replaces a connection that works no longer although it is open', async () => {
+    const [old, current] = [await startRedisServer(path), await startRedisServer(path)];
+    const { redis } = await connected({ url: old.url });
+    const control = await connected({ url: old.url });
+    const clients = async () => String(await control.redis.command('', ['INFO', 'stats']));
+    const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
+    const before = countOf(await clients());
+    await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
+    // READONLY: the server has become a replica. Behind a name that now belongs to another server, a new connection
+    // reaches the primary.
+    expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
+    while (countOf(await clients()) < before + 2) await failure(set(redis));
+    await control.redis.command('', ['REPLICAOF', 'NO', 'ONE']);
+    await accepted(redis, 'k', ['SET', 'k', 'v']);
+  });
+
+  it('counts a full server as available, because it still replies', async () => {
+    const { url } = await startRedisServer(path, ['--maxmemory', '100kb', '--maxmemory-policy', 'noeviction']);
+    const { redis, outcomes } = await connected({ url });
+    for (let count = 0; count < 6; count++) expect(await failure(set(redis))).toBe('OOM');
+    expect(await redis.command('k', ['GET', 'k'])).toBeNull();
+    expect(redis.isAvailable()).toBe(true);
+    expect(outcomes).toEqual([...Array.from({ length: 6 }, () => 'refused'), 'ok']);
+  });
+
+  it('treats a server that loads its data as away', async () => {
+    const folder = tempFolder();
+    const server = await startRedisServer(path, ['--dir', folder, '--save', '', '--key-load-delay', '3000']);
+    const { redis, states } = await connected({ url: server.url });
+    const fill = { source: "for i = 1, 1000 do redis.call('SET', 'key' .. i, 'v') end" };
+    await redis.run(fill, ['k'], []);
+    await redis.command('', ['SAVE']);
+    await server.stop();
+    await until(() => states.length > 1);
+    await server.start(/Server initialized/);
+    await until(() => {
+      void failure(set(redis));
+      return states.includes('away LOADING') || states.length > 2;
+    });
+    await accepted(redis, 'k', ['SET', 'k', 'v']);
+    expect(states.filter((state) => state === 'available').length).toBeGreaterThan(1);
+  });
+
+  it('delivers messages again after the connection was lost', async () => {
+    const server = await startRedisServer(path);
+    const { redis } = await connected({ url: server.url });
+    const heard: string[] = [];
+    await redis.subscribe('c', (message) => void heard.push(message));
+    await redis.command('', ['PUBLISH', 'c', 'one']);
+    await until(() => heard.includes('one'));
+    await server.stop();
+    await server.start();
+    while (!heard.includes('two')) await accepted(redis, '', ['PUBLISH', 'c', 'two']);
+  });
+
+  it('follows the sentinels to a new primary', async () => {
+    const primary = await startRedisServer(path);
+    const replica = await startRedisServer(path, ['--replicaof', '127.0.0.1', String(primary.port)]);
+    const control = await connected({ url: replica.url });
+    while (!String(await control.redis.command('', ['INFO', 'replication'])).includes('master_link_status:up'));
+    const sentinels = [`127.0.0.1:${await startSentinel(path, primary.port)}`];
+    const { redis } = await connected({ sentinel: { name: 'main', nodes: sentinels } });
+    await accepted(redis, 'k', ['SET', 'k', 'before']);
+    await until(() => primary.port > 0);
+    await primary.stop();
+    await accepted(redis, 'k', ['SET', 'k', 'after']);
+    expect(await control.redis.command('k', ['GET', 'k'])).toBe('after');
+  }, 60_000);
+
+  it('finds each key in a cluster, and keys of one group on one node', async () => {
+    const servers = await startCluster(path);
+    const nodes = servers.map(({ port }) => `127.0.0.1:${port}`);
+    const { redis } = await connected({ cluster: { nodes: nodes.slice(0, 1) } });
+    const keys = Array.from({ length: 30 }, (_, index) => redis.key(`group${index}`, 'a'));
+    for (const key of keys) await redis.command(key, ['SET', key, 'v']);
+    const sizes = await Promise.all(
+      servers.map(async ({ url }) => (await connected({ url })).redis.command('', ['DBSIZE'])),
+    );
+    expect(sizes.reduce<number>((sum, size) => sum + Number(size), 0)).toBe(30);
+    expect(sizes).not.toContain(0);
+    const pair = [redis.key('one', 'a'), redis.key('one', 'b')];
+    const script = { source: "redis.call('SET', KEYS[2], ARGV[1]) return redis.call('GET', KEYS[2])" };
+    expect(await redis.run(script, pair, ['x'])).toBe('x');
+  }, 60_000);
+});
+
+/** Starts a cluster of three nodes without replicas. */
+async function startCluster(path: string): Promise<readonly RedisServer[]> {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+  const servers = await Promise.all([1, 2, 3].map(() => startRedisServer(path, args)));
+  const nodes = await Promise.all(servers.map(async ({ url }) => (await connected({ url })).redis));
+  const [first] = nodes;
+  for (const [index, node] of nodes.entries()) {
+    const from = Math.ceil((16_384 / 3) * index);
+    const to = Math.ceil((16_384 / 3) * (index + 1)) - 1;
+    await node.command('', ['CLUSTER', 'ADDSLOTSRANGE', String(from), String(to)]);
+    // Otherwise, two nodes could claim the same epoch.
+    await node.command('', ['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)]);
+  }
+  for (const { port } of servers.slice(1)) await first?.command('', ['CLUSTER', 'MEET', '127.0.0.1', String(port)]);
+  for (const node of nodes)
+    while (
+      !String(await node.command('', ['CLUSTER', 'INFO'])).includes('cluster_state:ok\r\ncluster_slots_assigned:16384')
+    );
+  return servers;
+}
+
+needsProgram('redis', 'a connection over TLS', (path) => {
+  const authority = createCertificate({ name: 'authority' });
+  const server = createCertificate({ name: 'redis.internal', issuer: authority });
+  const client = createCertificate({ name: 'gateway', issuer: authority });
+  const folder = tempFolder();
+  const file = (name: string, text: string) => {
+    const at = join(folder, name);
+    writeFileSync(at, text);
+    return at;
+  };
+  const caFile = file('ca.pem', authority.cert);
+  const certFile = file('client.pem', client.cert);
+  const keyFile = file('client.key', client.key);
+  const start = () =>
+    startRedisServer(path, (port) =>
+      [
+        `--port 0 --tls-port ${port} --tls-ca-cert-file ${caFile}`,
+        `--tls-cert-file ${file('server.pem', server.cert)} --tls-key-file ${file('server.key', server.key)}`,
+      ].flatMap((line) => line.split(' ')),
+    );
+
+  it('presents the client certificate and checks the name of the server', async () => {
+    const { port } = await start();
+    const url = `rediss://127.0.0.1:${port}`;
+    const tls = { caFile, certFile, keyFile };
+    const { redis } = await connected({ url, tls: { ...tls, serverName: 'redis.internal' } });
+    expect(await redis.command('k', ['SET', 'k', 'v'])).toBe('OK');
+    const other = connect({ url, tls: { ...tls, serverName: 'other.internal' } });
+    await until(() => other.states.length > 0);
+    expect(other.states).toEqual(['away ERR_TLS_CERT_ALTNAME_INVALID']);
+  });
+
+  // Without the authority's certificate, anybody on the network could pretend to be the server and read every
+  // stored page.
+  it('refuses a server whose certificate no trusted authority has issued', async () => {
+    const { port } = await start();
+    const { states } = connect({ url: `rediss://127.0.0.1:${port}` });
+    await until(() => states.length > 0);
+    expect(states[0]).toMatch(/^away (?:UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/);
+  });
+});
+
+describe('a connection to Redis without a server', () => {
+  // A server's error can repeat the arguments of a command, and an error of the library can contain the URL.
+  it('never repeats the URL, the password or the arguments', async () => {
+    const { redis, states } = connect({ url: 'redis://someone:hunter2@127.0.0.1:1' });
+    await until(() => states.length > 0);
+    expect(await failure(redis.command('k', ['GET', 'k']))).toBe('Redis is not available');
+    expect(states.join(' ')).not.toMatch(/hunter2|someone/);
+  });
+
+  it('can be closed while it connects', () => {
+    const { redis } = connect({ url: 'redis://127.0.0.1:1' });
+    redis.close();
+    redis.close();
+    expect(redis.isAvailable()).toBe(false);
+  });
+});
