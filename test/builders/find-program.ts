@@ -13,6 +13,7 @@ interface SystemProgram {
 
 const PROGRAMS = {
   promtool: { commands: ['promtool'], variable: 'PORTICO_PROMTOOL', debianPackage: 'prometheus' },
+  busybox: { commands: ['busybox'], variable: 'PORTICO_BUSYBOX', debianPackage: 'busybox' },
   chromium: {
     // The headless shell runs the same engine but takes about half as much CPU time as the full browser.
     commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
@@ -20,6 +21,8 @@ const PROGRAMS = {
     debianPackage: 'chromium-headless-shell',
   },
   redis: { commands: ['redis-server', 'valkey-server'], variable: 'PORTICO_REDIS', debianPackage: 'redis-server' },
+  nginx: { commands: ['nginx', '/usr/sbin/nginx'], variable: 'PORTICO_NGINX', debianPackage: 'nginx-light' },
+  'systemd-analyze': { commands: ['systemd-analyze'], variable: 'PORTICO_SYSTEMD_ANALYZE', debianPackage: 'systemd' },
 } as const satisfies Record<string, SystemProgram>;
 
 /** The name of a program that tests may use. */

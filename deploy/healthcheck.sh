@@ -1,0 +1,11 @@
+#!/bin/busybox sh
+# The health check of the container. It exits with 0 if the admin side responds to /livez within three seconds without an
+# error, and otherwise with 1. It reads ADMIN_HOST and ADMIN_PORT like Portico does, so set the admin side's address with these
+# variables, not in the configuration file. A proxy in the environment is not used.
+host=${ADMIN_HOST:-127.0.0.1}
+case $host in
+  0.0.0.0) host=127.0.0.1 ;;
+  ::) host='[::1]' ;;
+  *:*) host="[$host]" ;;
+esac
+/bin/busybox timeout 3 /bin/busybox wget -q -Y off -O /dev/null "http://$host:${ADMIN_PORT:-8081}/livez" || exit 1

@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DockerfileParser } from 'dockerfile-ast';
+import { validate } from 'dockerfile-utils';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { finished } from '../cli/run-portico.ts';
+import { readText } from '../readme/tables.ts';
+import { deployFile, imageSettings, type UnpackedImage, unpackImage } from './image.ts';
+
+const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  version: string;
+  description: string;
+  license: string;
+  devDependencies: Readonly<Record<string, string>>;
+};
+const settings = imageSettings();
+const TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+
+describe('the Dockerfile', () => {
+  const stages = DockerfileParser.parse(deployFile('Dockerfile')).getFROMs();
+
+  it('has no problems that the Dockerfile linter knows', () => {
+    expect(validate(deployFile('Dockerfile')).map(({ message, range }) => [range.start.line + 1, message])).toEqual([]);
+  });
+
+  it('names every base image by its version and its digest', () => {
+    expect(stages.length).toBe(3);
+    for (const stage of stages) expect(stage.getImage()).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+  });
+
+  it('uses the version of Node that the tests use', () => {
+    expect(stages.map((stage) => stage.getImage())).toContainEqual(
+      expect.stringContaining(`node:${manifest.devDependencies['node']}-bookworm@`),
+    );
+  });
+
+  it('runs as a user that is not root, and whose number Kubernetes can check', () => {
+    expect(settings.user).toBe('65532:65532');
+  });
+
+  it('describes the release in labels', () => {
+    const label = (name: string) => settings.labels[`org.opencontainers.image.${name}`];
+    expect(label('description')).toBe(manifest.description);
+    expect(label('licenses')).toBe(manifest.license);
+    expect(deployFile('Dockerfile')).toContain(`\nARG VERSION=${manifest.version}\n`);
+    expect([label('version'), label('revision')].map((text) => text?.slice(1))).toEqual(['{VERSION}', '{REVISION}']);
+    expect(stages.at(-1)?.getImage()).toContain(`${label('base.name')}@`);
+  });
+
+  it('passes no secret to the build', () => {
+    expect(deployFile('Dockerfile')).not.toMatch(/^(?:ARG|ENV) .*(?:TOKEN|PASSWORD|SECRET|REDIS_URL)/m);
+  });
+});
+
+needsProgram('busybox', 'the image, without a container engine', (busybox) => {
+  let image: UnpackedImage;
+  beforeAll(() => {
+    image = unpackImage(busybox);
+  }, 120_000);
+
+  it('contains the program and what it reads, but no sources and no development packages', () => {
+    const found = readdirSync(join(image.root, 'portico')).toSorted();
+    expect(found).toEqual(['bin', 'config', 'dist', 'node_modules', 'package-lock.json', 'package.json', 'schemas']);
+    const packages = readdirSync(join(image.root, 'portico', 'node_modules'));
+    expect(packages).toContain('express');
+    expect(packages.filter((name) => ['vitest', 'typescript', 'node'].includes(name))).toEqual([]);
+  });
+
+  it('needs at most 50 MB besides Node and the base image, so that all of it is smaller than 200 MB', () => {
+    expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(50e6);
+  });
+
+  it('starts without privileges, serves requests, and writes only to the volume', async () => {
+    const before = filesOf(image.root);
+    const gateway = await start(image);
+    const page = await fetch(`${gateway.public}/services/v2/question.json?pageSize=1`, {
+      headers: { authorization: basic('alice', 'alice') },
+    });
+    expect([page.status, (await fetch(`${gateway.admin}/readyz`)).status]).toEqual([200, 200]);
+    expect(readdirSync(join(image.root, 'data', '.portico'))).toContain('ledger.db');
+    expect(await gateway.stop()).toBe(0);
+    expect(filesOf(image.root)).toEqual(before);
+  });
+
+  it('has a console that operators reach with the variables of the documented command', async () => {
+    const [line = ''] = /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
+    expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
+    for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
+      expect(line).toContain(flag);
+    const gateway = await start(image, { PORTICO_ADMIN_TOKEN: TOKEN });
+    const console = (headers: Record<string, string>) => fetch(`${gateway.admin}/console/`, { headers });
+    expect((await console({})).status).toBe(401);
+    expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
+  });
+
+  // Outside a container, the admin side listens only on loopback. In a container it cannot, so anyone who can reach the
+  // published port could use the console.
+  it('does not start in front of a real server without an admin token', async () => {
+    const { code, err } = await finished(image.start(settings.command, { UPSTREAM_URL: 'http://127.0.0.1:9' }));
+    expect([code, err]).toEqual([1, expect.stringMatching(/adminToken\s+is required, because the admin side listens on/)]);
+  });
+
+  describe('the health check', () => {
+    const check = async (env: Readonly<Record<string, string>>) => {
+      const { code, out, err } = await finished(image.start(settings.healthCheck, env));
+      return code === 0 ? `passes${out}${err}` : `fails with ${String(code)}`;
+    };
+
+    it('passes while the gateway is alive, even while it drains, and fails once it has ended', async () => {
+      const gateway = await start(image, { 
+        PORTICO_CONFIG: configFile(image, { listen: { lameDuckSeconds: 60 } }),
+        PORTICO_ROLES: '/portico/config/roles.yaml',
+      });
+      expect(await check(gateway.env)).toBe('passes');
+      gateway.child.kill('SIGTERM');
+      await eventually(async () => (await fetch(`${gateway.admin}/readyz`)).status === 503);
+      expect(await check(gateway.env)).toBe('passes');
+      const ended = once(gateway.child, 'close');
+      gateway.child.kill('SIGKILL');
+      await ended;
+      expect(await check(gateway.env)).toBe('fails with 1');
+    });
+
+    it('fails if the gateway accepts connections but does not respond', async () => {
+      const gateway = await start(image);
+      gateway.child.kill('SIGSTOP');
+      expect(await check(gateway.env)).toBe('fails with 1');
+      gateway.child.kill('SIGCONT');
+    }, 30_000);
+
+    it.each([302, 404, 503])('fails if the response has the status %d', async (status) => {
+      const other = await serve((_req, res) => void res.writeHead(status, { location: '/' }).end());
+      expect(await check({ ADMIN_PORT: String(other) })).toBe('fails with 1');
+    });
+
+    // If the environment names a proxy, that proxy could respond with a 200 for a gateway that has failed.
+    it('does not use a proxy', async () => {
+      const proxy = await serve((_req, res) => void res.end('from the proxy'));
+      const closed = await freePort();
+      const env = { ADMIN_PORT: String(closed), http_proxy: `http://127.0.0.1:${proxy}` };
+      expect(await check(env)).toBe('fails with 1');
+    });
+
+    it.each([
+      ['0.0.0.0', '127.0.0.1'],
+      ['127.0.0.1', '127.0.0.1'],
+      ['::', '[::1]'],
+      ['::1', '[::1]'],
+    ])('asks a gateway that listens on %s at %s', async (ADMIN_HOST, address) => {
+      const seen: (string | undefined)[] = [];
+      const port = await serve((req, res) => {
+        seen.push(req.url, req.headers.host);
+        res.end();
+      }, ADMIN_HOST);
+      expect(await check({ ADMIN_HOST, ADMIN_PORT: String(port) })).toBe('passes');
+      expect(seen).toEqual(['/livez', `${address}:${port}`]);
+    });
+  });
+});
+
+/** Starts the image's default command on free ports, and waits until the gateway is ready. */
+async function start(image: UnpackedImage, variables: Readonly<Record<string, string>> = {}) {
+  const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+  const env = { ...variables, PORT, ADMIN_PORT };
+  const child = image.start(settings.command, env);
+  cleanUpAfterTest(() => child.kill('SIGKILL'));
+  const admin = `http://127.0.0.1:${ADMIN_PORT}`;
+  await Promise.race([
+    eventually(async () => (await fetch(`${admin}/readyz`)).ok),
+    finished(child).then(({ code, err }) => Promise.reject(new Error(`ended with ${String(code)}: ${err}`))),
+  ]);
+  return {
+    child,
+    env,
+    admin,
+    public: `http://127.0.0.1:${PORT}`,
+    stop: async () => {
+      const ended = once(child, 'close');
+      child.kill('SIGTERM');
+      return (await ended)[0] as number | null;
+    },
+  };
+}
+
+/** Writes a configuration file to the volume and returns its path in the image. */
+function configFile(image: UnpackedImage, config: object): string {
+  writeFileSync(join(image.root, settings.volume, 'gateway.yaml'), JSON.stringify(config), { mode: 0o644 });
+  return `${settings.volume}/gateway.yaml`;
+}
+
+async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<number> {
+  const server = createServer(listener).listen(0, host);
+  cleanUpAfterTest(() => server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Repeats a check until it holds. A check that throws does not hold yet. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds().catch(() => false))) await wait(20);
+}
+
+const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+/** Returns the files of the image, apart from the volume and the device, with their sizes and times. */
+function filesOf(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name))
+    .filter((path) => !path.startsWith(join(root, settings.volume)) && !path.startsWith(join(root, 'dev')))
+    .map((path) => `${path} ${statSync(path).size} ${statSync(path).mtimeMs}`)
+    .toSorted();
+}
+
+function sizeOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return files.reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0);
+}

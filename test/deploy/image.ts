@@ -1,0 +1,148 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DockerfileParser, type PropertyInstruction } from 'dockerfile-ast';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+
+/** The settings of the image that tests read. */
+export interface ImageSettings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly user: string;
+  readonly workingFolder: string;
+  readonly volume: string;
+  /** The entry point, followed by the default command. */
+  readonly command: readonly string[];
+  readonly healthCheck: readonly string[];
+}
+
+/** Returns the text of a file in `deploy/`. */
+export function deployFile(...path: string[]): string {
+  return fs.readFileSync(join(packageRoot, 'deploy', ...path), 'utf8');
+}
+
+/** Returns the settings that the last stage of the Dockerfile makes. */
+export function imageSettings(): ImageSettings {
+  const all = DockerfileParser.parse(deployFile('Dockerfile')).getInstructions();
+  const stage = all.slice(all.findLastIndex((one) => one.getKeyword() === 'FROM'));
+  const text = (keyword: string) => stage.findLast((one) => one.getKeyword() === keyword)?.getArgumentsContent() ?? '';
+  const list = (keyword: string) => JSON.parse(/\[.*\]$/s.exec(text(keyword))?.[0] ?? '[]') as string[];
+  const properties = (keyword: string) =>
+    Object.fromEntries(
+      stage
+        .filter((one) => one.getKeyword() === keyword)
+        .flatMap((one) => (one as PropertyInstruction).getProperties())
+        .map((one) => [one.getName(), one.getValue() ?? '']),
+    );
+  return {
+    env: properties('ENV'),
+    labels: properties('LABEL'),
+    user: text('USER'),
+    workingFolder: text('WORKDIR'),
+    volume: text('VOLUME'),
+    command: [...list('ENTRYPOINT'), ...list('CMD')],
+    healthCheck: list('HEALTHCHECK'),
+  };
+}
+
+/** A copy of the image's files, and how to run programs in it. */
+export interface UnpackedImage {
+  /** The folder that corresponds to the root of the image. */
+  readonly root: string;
+  /**
+   * Starts a command with the image's user, working folder and environment, plus the given variables. The command can
+   * write only to the volume and /tmp.
+   */
+  readonly start: (
+    command: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => ChildProcessWithoutNullStreams;
+}
+
+/**
+ * Copies the files of the image to a temporary folder, without a container engine: it sends the files that
+ * `.dockerignore` allows to the build, runs the build, and keeps the packages that are not for development. Node,
+ * busybox and their libraries come from this machine. As root, programs run with the folder as their root folder
+ * (`chroot`). Otherwise, they see the paths of the copy.
+ */
+export function unpackImage(busybox: string): UnpackedImage {
+  const settings = imageSettings();
+  const isRoot = process.getuid?.() === 0;
+  const root = tempFolder();
+  const inImage = (path: string) => join(root, path);
+  const copy = (from: string, to: string) => {
+    fs.mkdirSync(dirname(to), { recursive: true });
+    fs.cpSync(from, to, { recursive: true, dereference: true });
+  };
+
+  for (const name of buildContext()) copy(join(packageRoot, name), inImage(`/portico/${name}`));
+  fs.symlinkSync(join(packageRoot, 'node_modules'), inImage('/portico/node_modules'));
+  const built = spawnSync(process.execPath, ['tools/build.ts'], { cwd: inImage('/portico'), encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`${built.stdout}${built.stderr}`);
+  fs.rmSync(inImage('/portico/node_modules'));
+  for (const name of ['src', 'tools', 'tsconfig.json', 'tsconfig.build.json', 'deploy'])
+    fs.rmSync(inImage(`/portico/${name}`), { recursive: true });
+  for (const name of productionPackages()) copy(join(packageRoot, name), inImage(`/portico/${name}`));
+
+  copy(process.execPath, inImage('/usr/local/bin/node'));
+  copy(busybox, inImage('/bin/busybox'));
+  copy(join(packageRoot, 'deploy', 'healthcheck.sh'), inImage('/usr/local/bin/healthcheck.sh'));
+  for (const library of librariesOf(process.execPath, busybox)) copy(library, inImage(library));
+  // Devices cannot be created without privileges, and a file serves as well here.
+  fs.mkdirSync(inImage('/dev'));
+  fs.writeFileSync(inImage('/dev/null'), '');
+  fs.mkdirSync(inImage('/tmp'));
+
+  // Nobody may write, except to the volume and /tmp.
+  spawnSync('chmod', ['-R', 'a=rX,u+x', root]);
+  fs.mkdirSync(inImage(settings.volume));
+  const [uid = 0, gid = 0] = settings.user.split(':').map(Number);
+  for (const path of [settings.volume, '/tmp', '/dev/null']) {
+    if (isRoot) fs.chownSync(inImage(path), uid, gid);
+    fs.chmodSync(inImage(path), 0o700);
+  }
+
+  // Without privileges, the paths in commands and variables are replaced by those of the copy.
+  const local = (text: string) => (/^\/(?:portico|data|usr|bin)\//.test(text) ? inImage(text) : text);
+  return {
+    root,
+    start(command, env = {}) {
+      const all = { ...settings.env, ...env };
+      if (isRoot) {
+        const enter = ['/bin/busybox', 'sh', '-c', 'cd "$0" && exec "$@"', settings.workingFolder, ...command];
+        return spawn('/usr/sbin/chroot', [`--userspec=${settings.user}`, '--groups=', root, ...enter], { env: all });
+      }
+      const [program = '', ...rest] = command.map(local);
+      const values = Object.entries(all).map(([name, value]) => [name, local(value)] as const);
+      return spawn(program, rest, { cwd: inImage(settings.workingFolder), env: Object.fromEntries(values) });
+    },
+  };
+}
+
+/** Returns the paths that `.dockerignore` allows in the build context. It must begin by excluding everything. */
+function buildContext(): string[] {
+  const [first, ...rest] = deployFile('Dockerfile.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const allowed = rest.map((line) => /^!([\w./-]+)$/.exec(line)?.[1]);
+  if (first !== '*' || allowed.includes(undefined)) throw new Error('.dockerignore does not list what it allows');
+  return allowed.filter((name) => name !== undefined);
+}
+
+/** Returns the folders of the packages that `npm ci --omit=dev` installs. */
+function productionPackages(): string[] {
+  const { packages } = JSON.parse(fs.readFileSync(join(packageRoot, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>>;
+  };
+  return Object.entries(packages)
+    .filter(([place, { dev, devOptional }]) => place !== '' && dev !== true && devOptional !== true)
+    .map(([place]) => place)
+    .filter((place) => fs.existsSync(join(packageRoot, place)));
+}
+
+/** Returns the paths of the shared libraries of programs, and of the loader. */
+function librariesOf(...programs: readonly string[]): Set<string> {
+  const { stdout } = spawnSync('ldd', programs, { encoding: 'utf8' });
+  return new Set([...stdout.matchAll(/(?:^|\s)(\/\S+\.so\S*) \(0x/gm)].map(([, path = '']) => path));
+}
