@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 
 /**
  * A system program that some tests run: its possible command names, the environment variable that can hold its path,
@@ -41,7 +41,7 @@ export function findProgram(
   const given = env[variable];
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const candidates =
-    given === undefined ? commands.flatMap((command) => folders.map((folder) => join(folder, command))) : [given];
+    given === undefined ? commands.flatMap((command) => folders.map((folder) => resolve(folder, command))) : [given];
   const path = candidates.find(isProgram);
   if (path !== undefined) return { path };
   return {

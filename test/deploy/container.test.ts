@@ -90,7 +90,8 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   });
 
   it('has a console that operators reach with the variables of the documented command', async () => {
-    const [line = ''] = /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
+    const [line = ''] =
+      /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
     expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
     for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
       expect(line).toContain(flag);
@@ -104,7 +105,10 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   // published port could use the console.
   it('does not start in front of a real server without an admin token', async () => {
     const { code, err } = await finished(image.start(settings.command, { UPSTREAM_URL: 'http://127.0.0.1:9' }));
-    expect([code, err]).toEqual([1, expect.stringMatching(/adminToken\s+is required, because the admin side listens on/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/adminToken\s+is required, because the admin side listens on/),
+    ]);
   });
 
   describe('the health check', () => {
@@ -114,7 +118,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     };
 
     it('passes while the gateway is alive, even while it drains, and fails once it has ended', async () => {
-      const gateway = await start(image, { 
+      const gateway = await start(image, {
         PORTICO_CONFIG: configFile(image, { listen: { lameDuckSeconds: 60 } }),
         PORTICO_ROLES: '/portico/config/roles.yaml',
       });
