@@ -59,11 +59,12 @@ describe('the systemd unit', () => {
         ...(Object.fromEntries(variables) as Record<string, string>),
         UPSTREAM_URL: 'http://127.0.0.1:9',
         UPSTREAM_USERNAME: 'portico',
+        PORTICO_MODE: 'strict',
         PORTICO_ROLES: join(packageRoot, 'config', 'roles.yaml'),
       },
       encoding: 'utf8',
     });
-    expect([run.status, run.stderr]).toEqual([0, expect.any(String)]);
+    expect(run.status, run.stderr).toBe(0);
   });
 });
 
@@ -84,6 +85,6 @@ needsProgram('systemd-analyze', 'systemd and the unit', (systemd) => {
   it('would reject a misspelled setting', () => {
     const path = join(tempFolder(), 'portico.service');
     writeFileSync(path, unit.replaceAll('/usr/bin/node', '/bin/sh').replace('LoadCredential', 'LoadCredentials'));
-    expect(spawnSync(systemd, ['verify', path], { encoding: 'utf8' }).stderr).toContain('Unknown key name');
+    expect(spawnSync(systemd, ['verify', path], { encoding: 'utf8' }).stderr).toContain("Unknown key 'LoadCredentials'");
   });
 });
