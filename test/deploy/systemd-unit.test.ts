@@ -85,6 +85,8 @@ needsProgram('systemd-analyze', 'systemd and the unit', (systemd) => {
   it('would reject a misspelled setting', () => {
     const path = join(tempFolder(), 'portico.service');
     writeFileSync(path, unit.replaceAll('/usr/bin/node', '/bin/sh').replace('LoadCredential', 'LoadCredentials'));
-    expect(spawnSync(systemd, ['verify', path], { encoding: 'utf8' }).stderr).toContain("Unknown key 'LoadCredentials'");
+    expect(spawnSync(systemd, ['verify', path], { encoding: 'utf8' }).stderr).toContain(
+      "Unknown key 'LoadCredentials'",
+    );
   });
 });
