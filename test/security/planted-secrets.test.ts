@@ -16,6 +16,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { anyOddSecrets, oddAnswers, oddForms, oddRequests, type OddSecrets } from '../builders/odd-secrets.ts';
 import {
   anySecrets,
@@ -35,8 +36,8 @@ import { runInProcess } from '../cli/run-in-process.ts';
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: someone who reads the ledger, its file, the log, the metrics, the console, a report or one of the
- * gateway's error pages collects other people's passwords, tokens, names and addresses. The test plants secrets at
+ * The attack: someone who reads the ledger, its file, the log, the metrics, the exported spans, the console, a report or
+ * one of the gateway's error pages collects other people's passwords, tokens, names and addresses. The test plants secrets at
  * random in every place where a client or the upstream can send text. It then searches for them in every place that
  * other people can read.
  */
@@ -72,12 +73,14 @@ const unhindered = {
 vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
+let receiver: OtlpReceiver;
 const places = new Map<string, Place>();
 const planted: Secrets[] = [];
 const oddlyPlanted: string[] = [];
 
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
+  receiver = await startOtlpReceiver();
   const all = ['standard', 'custom', 'site administration', 'moderation', 'private comments', 'attachments'];
   const roles = await fastRoles([
     { name: 'everything', roles: all, groups: ['Super Users'], flags: ['admin', 'superuser'] },
@@ -91,6 +94,7 @@ beforeAll(async () => {
       undocumented,
       logging: { level: 'trace' },
       ledger: { file },
+      tracing: { endpoint: receiver.url, exportSeconds: 0.5 },
       ...unhindered,
       ...keptIn(folder),
     };
@@ -368,6 +372,13 @@ describe('after all of these runs, secrets', () => {
     texts.push(...files.map((one) => readFileSync(join(file, '..', one), 'latin1')));
     expect(findSecrets(texts, ...planted)).toEqual([]);
     expect(findTexts(texts, oddlyPlanted)).toEqual([]);
+  });
+
+  it('do not appear in the spans that the gateways have exported', () => {
+    // All gateways have been closed, so they have exported everything.
+    expect(receiver.spans.length).toBeGreaterThan(200);
+    expect(findSecrets(receiver.bytes, ...planted)).toEqual([]);
+    expect(findTexts(receiver.bytes, oddlyPlanted)).toEqual([]);
   });
 
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createRandomHex, traceContext } from '../../src/telemetry/trace-context.ts';
+import {
+  createRandomHex,
+  sampledContext,
+  type Sampling,
+  siblingSpan,
+  traceContext,
+} from '../../src/telemetry/trace-context.ts';
 
 describe('a trace context', () => {
   const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -49,6 +55,62 @@ describe('a trace context', () => {
     expect(stateOf('a=1,a=2')).toBeUndefined();
     expect(stateOf('a=1,B@@=2')).toBeUndefined();
     expect(stateOf('a=1\r\nx: y')).toBeUndefined();
+  });
+});
+
+describe('a sampled trace context', () => {
+  const TRACE = '0af7651916cd43dd8448eb211c80319c';
+  const PARENT = 'b7ad6b7169203331';
+  const parent = (flags: string, trace = TRACE) => ({ traceparent: `00-${trace}-${PARENT}-${flags}` });
+  const half: Sampling = { ratio: 0.5, follow: 'trustedProxies' };
+  const isSampled = ({ own }: { own: string }) => own.endsWith('-01');
+  /** Returns how many of 2,000 contexts are sampled. */
+  const share = (create: () => { own: string }) => Array.from({ length: 2_000 }, create).filter(isSampled).length;
+
+  it('has a span of its own and one for the exchange, in the same trace and with the same flag', () => {
+    const { own, traceparent, traceId, parentId } = sampledContext(parent('00'), { ratio: 1, follow: 'nobody' }, false);
+    expect([traceId, parentId]).toEqual([TRACE, PARENT]);
+    expect(own).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    expect(new Set([own, traceparent, `00-${TRACE}-${PARENT}-01`]).size).toBe(3);
+  });
+
+  it('is sampled for the configured fraction of new traces', () => {
+    expect(share(() => sampledContext({}, half, false))).toBeGreaterThan(850);
+    expect(share(() => sampledContext({}, half, false))).toBeLessThan(1_150);
+    expect(share(() => sampledContext({}, { ...half, ratio: 0 }, false))).toBe(0);
+    expect(share(() => sampledContext({}, { ...half, ratio: 1 }, false))).toBe(2_000);
+  });
+
+  it('follows the flag of a trusted caller', () => {
+    const never: Sampling = { ratio: 0, follow: 'trustedProxies' };
+    expect(isSampled(sampledContext(parent('01'), never, true))).toBe(true);
+    expect(isSampled(sampledContext(parent('01'), never, false))).toBe(false);
+    expect(isSampled(sampledContext(parent('00'), { ...never, ratio: 1 }, true))).toBe(false);
+    expect(isSampled(sampledContext(parent('00'), { ratio: 1, follow: 'everyone' }, false))).toBe(false);
+  });
+
+  // An attacker chooses a trace id that the fraction always includes, so that every request is exported.
+  it('does not depend on the trace id of an untrusted caller', () => {
+    for (const trace of ['f'.repeat(32), '1'.repeat(32)]) {
+      const sampled = share(() => sampledContext(parent('01', trace), half, false));
+      expect([sampled > 850, sampled < 1_150]).toEqual([true, true]);
+    }
+  });
+
+  it('depends only on the trace id of a trusted caller if flags are ignored, as in other services', () => {
+    const ignored: Sampling = { ratio: 0.5, follow: 'nobody' };
+    expect(share(() => sampledContext(parent('00', 'f'.repeat(32)), ignored, true))).toBe(2_000);
+    expect(share(() => sampledContext(parent('01', '1'.repeat(32)), ignored, true))).toBe(0);
+  });
+});
+
+describe('a sibling span', () => {
+  it('differs only in its id', () => {
+    const { own } = sampledContext({}, { ratio: 1, follow: 'nobody' }, false);
+    const sibling = siblingSpan(own);
+    expect(sibling).toMatch(new RegExp(`^${own.slice(0, 36)}[0-9a-f]{16}-01$`));
+    expect(sibling).not.toBe(own);
   });
 });
 
