@@ -17,7 +17,7 @@ const TIMEOUT_MS = 120_000;
 
 describe.concurrent('a gateway under load', { timeout: TIMEOUT_MS }, () => {
   it('serves every caller its own pages and records every violation while its upstream fails', async () => {
-    const { cases, faults } = await soak({ soakSeconds: 3, loadSeconds: 1, tick });
+    const { cases, faults } = await soak({ soakSeconds: 2, loadSeconds: 1, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });
@@ -28,27 +28,27 @@ describe.concurrent('a gateway under load', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
-    expect((await overloadUpstream({ seconds: 2, tick })).faults).toEqual([]);
+    expect((await overloadUpstream({ seconds: 1, tick })).faults).toEqual([]);
   });
 
   it('serves every request correctly when it is itself overloaded', async () => {
-    expect((await overloadProcess({ seconds: 2, tick })).faults).toEqual([]);
+    expect((await overloadProcess({ seconds: 0.5, tick })).faults).toEqual([]);
   });
 
   it('leaves every file intact when it is killed, and starts again with them', async () => {
-    const { faults, figures } = await killUnderLoad({ kills: 2, seconds: 1, lossMs: Infinity, tick });
+    const { faults, figures } = await killUnderLoad({ kills: 1, seconds: 1, lossMs: Infinity, tick });
     expect(faults).toEqual([]);
     expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
   });
 
   it('loses no request when it reloads its configuration again and again', async () => {
-    const { cases, faults } = await reloadUnderLoad({ seconds: 1, tick });
+    const { cases, faults } = await reloadUnderLoad({ seconds: 1, perSecond: 300, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });
 
   it('loses no request in a rolling restart', async () => {
-    const { cases, faults } = await rollingRestart({ seconds: 1, tick });
+    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 300, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });

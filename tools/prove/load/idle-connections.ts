@@ -38,7 +38,7 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
     const gateway = await startGateway({ listen: { keepAliveSeconds } });
     const faults: string[] = [];
     const ask = pageAsk(CALLERS[0] ?? '', 'idle');
-    const others = { connections: 4, port: () => gateway.port, next: () => ask };
+    const others = { connections: 4, port: () => gateway.port, next: () => ask, perSecond: 500 };
     await runLoad(others, 1);
     await pause(500);
     const before = { rss: gateway.rssBytes(), sockets: gateway.sockets() };

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { grouped, pause, type ProofResult } from '../proof.ts';
@@ -83,6 +85,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       await pause(seconds * 1000 + kill * 137);
       const killedAt = performance.now();
       await Promise.all([gateway.end('SIGKILL'), reference.end('SIGKILL')]);
+      const taken = await Promise.all([gateway, reference].map(({ port }) => takePort(port)));
       for (const counts of await Promise.all([running.stop(), writing.stop()])) {
         sent += counts.sent;
         for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
@@ -101,6 +104,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       stored = inLedger;
       tick(`kill ${kill} of ${kills}: ${isNew} of ${recorded.length} violations stored`);
       await Promise.all([gateway.start(), reference.start()]);
+      for (const server of taken) server.close();
     }
     for (const one of [gateway, reference]) {
       const code = await one.end('SIGTERM');
@@ -117,6 +121,13 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       ].join('; '),
     };
   });
+}
+
+/** Listens on the port of a killed gateway, as any other program may. */
+async function takePort(port: number): Promise<Server> {
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 /** Returns the number of comments in the reference server's database. */

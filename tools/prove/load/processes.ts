@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../bench/free-port.ts';
 import { rawRequest } from '../../../bench/raw-request.ts';
 import { pause } from '../proof.ts';
 import { rolesText } from './callers.ts';
@@ -32,6 +31,7 @@ export interface UpstreamProcess {
 
 /** A gateway as a process of its own. */
 export interface GatewayProcess {
+  /** The port of the public side. Each start chooses free ports, because other programs may take the previous ones. */
   readonly port: number;
   readonly adminPort: number;
   /** The working folder, which contains the configuration and the gateway's files. */
@@ -50,7 +50,7 @@ export interface GatewayProcess {
   configure(changes: GatewayConfig): void;
   /** Ends the process with a signal and waits for the end. Returns the exit code. */
   end(name: NodeJS.Signals): Promise<number | null>;
-  /** Starts the process again after its end, with the same files and ports, and waits until it is ready. */
+  /** Starts the process again after its end, with the same files, and waits until it is ready. */
   start(): Promise<void>;
 }
 
@@ -123,32 +123,37 @@ async function startGateway(
   { config, variables }: { readonly config: GatewayConfig; readonly variables: NodeJS.ProcessEnv },
   children: Set<ChildProcess>,
 ): Promise<GatewayProcess> {
-  const [port, adminPort] = [await freePort(), await freePort()];
   // Files with secrets must not be readable by others.
   writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
   const configure = (changes: GatewayConfig) => {
     const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
     for (const [key, value] of [...Object.entries(config), ...Object.entries(changes)])
       merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
-    merged['listen'] = { ...(merged['listen'] as object | undefined), port, adminPort };
+    merged['listen'] = { ...(merged['listen'] as object | undefined), port: 0, adminPort: 0 };
     // The file is replaced, because a reload must never read half of it.
     writeFileSync(join(folder, 'next.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
     renameSync(join(folder, 'next.yaml'), join(folder, 'portico.yaml'));
   };
   configure({});
   const errorFile = join(folder, 'stderr.txt');
+  writeFileSync(errorFile, '', { mode: 0o600 });
   let child: ChildProcess | undefined;
+  let ports = { port: 0, adminPort: 0 };
   const pid = () => child?.pid ?? 0;
   const errors = () => readFileSync(errorFile, 'utf8');
   const gateway: GatewayProcess = {
-    port,
-    adminPort,
+    get port() {
+      return ports.port;
+    },
+    get adminPort() {
+      return ports.adminPort;
+    },
     folder,
     pid,
     rssBytes: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid()}/status`, 'utf8'))?.[1] ?? 0) * 1024,
     sockets: () => socketsOf(pid()),
     metric: async (pattern) => {
-      const { body } = await rawRequest(adminPort, '/metrics');
+      const { body } = await rawRequest(ports.adminPort, '/metrics');
       return sumOfSeries(body.toString(), pattern);
     },
     errors,
@@ -160,7 +165,8 @@ async function startGateway(
       return endOf(child, name);
     },
     start: async () => {
-      const stderr = openSync(errorFile, 'a', 0o600);
+      const earlier = errors().length;
+      const stderr = openSync(errorFile, 'a');
       child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', join(folder, 'portico.yaml')], {
         cwd: folder,
         stdio: ['ignore', 'ignore', stderr],
@@ -170,7 +176,12 @@ async function startGateway(
       children.add(child);
       const started = child;
       const giveUpAt = performance.now() + START_MS;
-      while (!(await isReady(adminPort))) {
+      for (;;) {
+        const opened = portsIn(errors().slice(earlier));
+        if (opened !== undefined && (await isReady(opened.adminPort))) {
+          ports = opened;
+          return;
+        }
         if (started.exitCode !== null || started.signalCode !== null)
           throw new Error(`the gateway ended before it was ready: ${errors().slice(-2000)}`);
         if (performance.now() > giveUpAt) throw new Error(`the gateway was not ready within ${START_MS / 1000} s`);
@@ -180,6 +191,13 @@ async function startGateway(
   };
   await gateway.start();
   return gateway;
+}
+
+/** Returns the ports in the banner. Returns undefined if the banner has not been written yet. */
+function portsIn(text: string): { readonly port: number; readonly adminPort: number } | undefined {
+  const [, port] = /^ {2}public +http:\/\/[^/]*:(\d+)/m.exec(text) ?? [];
+  const [, adminPort] = /^ {2}admin +http:\/\/[^/]*:(\d+) /m.exec(text) ?? [];
+  return adminPort === undefined ? undefined : { port: Number(port), adminPort: Number(adminPort) };
 }
 
 /** Returns whether `/readyz` returns 200. */

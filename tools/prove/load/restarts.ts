@@ -7,6 +7,8 @@ import { faultsOf, statusText } from './soak.ts';
 /** Options of the scenarios. */
 export interface RestartOptions {
   readonly seconds: number;
+  /** The number of requests that are due per second. Without it, each client sends as soon as it is free. */
+  readonly perSecond?: number;
   tick(text: string): void;
 }
 
@@ -35,7 +37,7 @@ const RELOADED: readonly GatewayConfig[] = [
  * Reloads the configuration several times per second under load: three times with changes and once with an error. No
  * request may be lost or get an unexpected response.
  */
-export function reloadUnderLoad({ seconds, tick }: RestartOptions): Promise<ProofResult> {
+export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
     const gateway = await startGateway();
     const running = startLoad({
@@ -43,6 +45,7 @@ export function reloadUnderLoad({ seconds, tick }: RestartOptions): Promise<Proo
       port: () => gateway.port,
       next: nextAsk(),
       perConnection: PER_CONNECTION,
+      ...(perSecond !== undefined && { perSecond }),
     });
     const faults: string[] = [];
     const endsAt = performance.now() + seconds * 1000;
@@ -87,7 +90,7 @@ async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<
  * Restarts two gateways in turn under load. The clients behave like a load balancer: they open connections only to a
  * gateway whose `/readyz` returns 200. No request may be lost.
  */
-export function rollingRestart({ seconds, tick }: RestartOptions): Promise<ProofResult> {
+export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
     // The lame-duck period is longer than the interval at which the balancer checks readiness.
     const config = { listen: { lameDuckSeconds: 1 } };
@@ -113,6 +116,7 @@ export function rollingRestart({ seconds, tick }: RestartOptions): Promise<Proof
       },
       next: nextAsk(),
       perConnection: PER_CONNECTION,
+      ...(perSecond !== undefined && { perSecond }),
     });
     const faults: string[] = [];
     const endsAt = performance.now() + seconds * 1000;
