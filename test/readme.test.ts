@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
+import { runProgram } from '../src/cli/run-program.ts';
 import { MODE_NAMES, MODES } from '../src/model/checks.ts';
 import { tempFolder } from './builders/temp-folder.ts';
+import { processIoOf } from './cli/process-io-of.ts';
 import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
@@ -51,9 +53,9 @@ describe('the commands of the documentation', () => {
   });
 
   it.each(shownCommands().map((words) => ({ words, name: words.join(' ') })))('work: $name', async ({ words }) => {
-    const { stdout, stderr } = await portico(...words);
-    expect(stdout).not.toBe('');
-    expect(stderr).toBe('');
+    const { io, text } = processIoOf(ROOT);
+    expect(await runProgram(COMMANDS, words, io)).toBe(0);
+    expect(text).toEqual({ out: expect.stringMatching(/./) as string, err: '' });
   });
 
   it('are exactly those that the README lists', () => {

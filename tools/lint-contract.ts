@@ -21,7 +21,7 @@ same document. Exits with 1 if there are errors; warnings are printed.
 /** Rules of Spectral's `oas` ruleset that Redocly also has but that are not in its recommended set (docs/adr/0030). */
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
-/** Runs both checks and returns the exit code. */
+/** Parses the arguments, prints the result of the checks and returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const [flag, value, ...others] = args;
   if (args.includes('--help')) {
@@ -32,20 +32,30 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`unknown argument ${args.join(', ')}\n\n${HELP}`);
     return 2;
   }
-  const folder = value ?? contractFolder();
+  const { errors, warnings } = await lintContract(value ?? contractFolder());
+  for (const line of [...errors, ...warnings]) console.error(line);
+  console.log(
+    `schemas/openapi.yaml: vendor extensions and recommended OpenAPI rules, ${errors.length} errors, ${warnings.length} warnings`,
+  );
+  return errors.length === 0 ? 0 : 1;
+}
+
+/** Runs all checks on the contract in a folder. Returns one line for each error and each warning. */
+export async function lintContract(
+  folder: string,
+): Promise<{ readonly errors: readonly string[]; readonly warnings: readonly string[] }> {
   const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
   const faults = [...extensionFaults(folder), ...arrayFaults(parse(text)), ...yamlFaults(text)];
-  for (const fault of faults) console.error(`error    ${fault}`);
   const config = await createConfig({ extends: ['recommended'], rules: SPECTRAL_RULES });
   const problems = await lint({ ref: join(folder, 'openapi.yaml'), config });
-  for (const { severity, ruleId, message, location } of problems)
-    console.error(`${severity.padEnd(8)} ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`);
-  const errors = problems.filter((problem) => problem.severity === 'error').length + faults.length;
-  const warnings = problems.length + faults.length - errors;
-  console.log(
-    `schemas/openapi.yaml: vendor extensions and recommended OpenAPI rules, ${errors} errors, ${warnings} warnings`,
-  );
-  return errors === 0 ? 0 : 1;
+  const linesOf = (isError: boolean) =>
+    problems
+      .filter(({ severity }) => (severity === 'error') === isError)
+      .map(
+        ({ severity, ruleId, message, location }) =>
+          `${severity.padEnd(8)} ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`,
+      );
+  return { errors: [...faults.map((fault) => `error    ${fault}`), ...linesOf(true)], warnings: linesOf(false) };
 }
 
 function extensionFaults(folder: string): string[] {
@@ -104,4 +114,4 @@ function yamlFaults(text: string): string[] {
   return faults;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -145,7 +145,10 @@ function loadShared(options: ContractOptions): Contract {
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream, ledger, ladder, overrides, learn } = config as Record<string, object | undefined>;
+  const { listen, upstream, ledger, ladder, overrides, learn, authentication, pageBounds, permissions } =
+    config as Record<string, object | undefined>;
+  const { failures } = { ...authentication } as { readonly failures?: object };
+  const { ownership } = { ...permissions } as { readonly ownership?: object };
   // Only the probe's own test turns it on, because many other tests count the requests that reach the upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
@@ -155,6 +158,10 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ladder: { file: ':memory:', ...ladder },
     overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
+    // Large tables are allocated at the start, which would take most of its time.
+    authentication: { cacheEntries: 1000, ...authentication, failures: { maxPairs: 1000, ...failures } },
+    pageBounds: { maxEntries: 1000, ...pageBounds },
+    permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),
   };

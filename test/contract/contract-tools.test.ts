@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { lintContract } from '../../tools/lint-contract.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -46,7 +47,7 @@ describe('the linter of the contract', () => {
       '',
       'description',
     ],
-  ])('reports %s', (_name, text, changed, message) => {
+  ])('reports %s', async (_name, text, changed, message) => {
     const folder = tempFolder();
     cpSync(join(root, 'schemas', 'vendor-extensions.schema.json'), join(folder, 'vendor-extensions.schema.json'));
     const source = readFileSync(join(root, 'schemas', 'openapi.yaml'), 'utf8');
@@ -55,7 +56,7 @@ describe('the linter of the contract', () => {
       join(folder, 'openapi.yaml'),
       source.replace(text, () => changed),
     );
-    const lint = run('tools/lint-contract.ts', '--folder', folder);
-    expect(lint).toMatchObject({ status: 1, stderr: expect.stringContaining(message) as string });
+    const { errors } = await lintContract(folder);
+    expect(errors).toContainEqual(expect.stringContaining(message));
   });
 });

@@ -10,7 +10,15 @@ import { tempFolder } from '../builders/temp-folder.ts';
 import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';
 import { dashboardQueries } from './dashboard-file.ts';
 import { promqlUse } from './promql-use.ts';
-import { alertCases, recordingRules, RULES_FOLDER, type RuleTests, ruleTestFiles, rulesOf } from './rule-files.ts';
+import {
+  alertCases,
+  PROMTOOL,
+  recordingRules,
+  RULES_FOLDER,
+  type RuleTests,
+  ruleTestFiles,
+  rulesOf,
+} from './rule-files.ts';
 
 const run = promisify(execFile);
 const files = ['alerts.yml', 'recording.yml'].map((name) => join(RULES_FOLDER, name));
@@ -93,7 +101,7 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
   it.each(ruleTestFiles().map((path) => [basename(path), path]))(
     'matches the expectations of %s',
     async (_, path) => {
-      const { stdout } = await run(promtool, ['test', 'rules', path], { timeout: 60_000 });
+      const { stdout } = await run(promtool, ['test', 'rules', path], { ...PROMTOOL, timeout: 60_000 });
       expect(stdout).toContain('SUCCESS');
     },
     60_000,
@@ -119,7 +127,7 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
         .replace('expr: portico_ready == 0', 'expr: portico_ready >= 0');
       expect(broken).not.toBe(text);
       writeFileSync(join(folder, 'alerts.yml'), broken);
-      const failure = await run(promtool, ['test', 'rules', path]).then(
+      const failure = await run(promtool, ['test', 'rules', path], PROMTOOL).then(
         () => 'no failure',
         (error: unknown) => (error as { stderr: string; stdout: string }).stdout + (error as { stderr: string }).stderr,
       );

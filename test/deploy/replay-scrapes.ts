@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { promqlUse } from './promql-use.ts';
-import { RULES_FOLDER, rulesOf } from './rule-files.ts';
+import { PROMTOOL, RULES_FOLDER, rulesOf } from './rule-files.ts';
 
 const LINE = /^(portico_\w+)(?:\{(.*)\})? (\S+)$/gm;
 const MINUTES = 130;
@@ -38,7 +38,7 @@ export async function alertsBetween(promtool: string, before: string, after: str
       ],
     };
     writeFileSync(file, JSON.stringify(document));
-    const said = await promisify(execFile)(promtool, ['test', 'rules', file]).then(
+    const said = await promisify(execFile)(promtool, ['test', 'rules', file], PROMTOOL).then(
       ({ stdout, stderr }) => stdout + stderr,
       (error: unknown) => `${(error as { stdout: string }).stdout}${(error as { stderr: string }).stderr}`,
     );

@@ -18,16 +18,16 @@ function processorTime(): number {
   return user + system;
 }
 
-// Immediates run once in each turn, so the time between two of them is the length of a turn.
-function turn(): void {
+// A timer runs at most once in each turn, so the time between two runs is the length of a turn, plus at most a
+// millisecond of shorter turns. An immediate would be exact, but it would keep the processor busy between requests.
+function endTurn(): void {
   const now = processorTime();
   longest = Math.max(longest, now - last);
   last = now;
-  setImmediate(turn);
 }
 
 last = processorTime();
-turn();
+setInterval(endTurn, 1).unref();
 process.on('SIGUSR2', () => {
   writeFileSync(process.env['PROBE_FILE'] ?? '', JSON.stringify({ turnMs: longest / 1000, delayMs: delay.max / 1e6 }));
   // Writing the file is not part of the next measurement.
