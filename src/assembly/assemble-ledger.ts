@@ -1,22 +1,31 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { BaselineFile } from '../ledger/baseline-file.ts';
-import type { OpenedStore } from '../ledger/ledger-store.ts';
+import { type OpenedStore, StoreUnavailable } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import { LedgerFileError } from '../ledger/store/ledger-file.ts';
-import { ledgerAt } from '../ledger/store/ledger-location.ts';
+import { ledgerAt, type LedgerFleet } from '../ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../ledger/store/memory-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { keysOf } from '../lib/json-pointer.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
+/** What the ledger uses. */
+interface LedgerParts {
+  readonly clock: Clock;
+  readonly kindOf: KindOf;
+  readonly logger: Logger;
+  /** The connection to Redis and the name of this instance. Undefined if nothing is shared. */
+  readonly fleet: Omit<LedgerFleet, 'onDataLost'> | undefined;
+}
+
 /** Creates the ledger. Its store is not opened yet. */
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
-  { clock, kindOf, logger }: { readonly clock: Clock; readonly kindOf: KindOf; readonly logger: Logger },
+  { clock, kindOf, logger, fleet }: LedgerParts,
 ): Ledger {
   const { ledger: options, release } = settings;
   const inMemory = openMemoryStore(options);
@@ -26,20 +35,27 @@ export function assembleLedger(
     release,
     operations: contract.operations.map(({ id }) => id),
     inMemory,
-    openStore: () => openStore(settings, inMemory, logger),
-    onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: violations are being dropped'),
+    openStore: () => openStore(settings, inMemory, logger, fleet),
+    onLost(error) {
+      if (error instanceof StoreUnavailable)
+        logger.warn('the shared ledger cannot be reached: counts are stored in memory until it can');
+      else logger.warn({ err: error }, 'the ledger cannot be written: violations are being dropped');
+    },
   });
 }
 
 async function openStore(
-  { ledger, originOf, placeOf }: Settings,
+  { ledger, redis, originOf, placeOf }: Settings,
   inMemory: OpenedStore,
   logger: Logger,
+  fleet: LedgerParts['fleet'],
 ): Promise<OpenedStore> {
-  const location = ledgerAt(ledger);
+  const location = ledgerAt(ledger, redis);
   if (!location.isLasting) return inMemory;
   try {
-    return await location.open();
+    const onDataLost = () =>
+      logger.error('the shared ledger has lost its data: counts begin again, and earlier ones are missing');
+    return await location.open(fleet && { ...fleet, onDataLost });
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     // The operator did not choose the default location, so startup continues even if that folder is not writable.

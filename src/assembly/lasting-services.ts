@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
@@ -99,7 +101,15 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   const place = settings.placeOf('/tracing/endpoint');
   const tracing =
     settings.tracing.endpoint === undefined ? undefined : createTracing(settings.tracing, { logger, place });
-  const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
+  const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
+  const purge = (tags: readonly string[] | 'all') => {
+    if (tags === 'all') live.pageCounts.dropAll();
+    else live.pageCounts.drop(tags);
+    return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
+  };
+  const shared = start.redis && openSharedState(settings, start.redis, { clock, logger, listener: purgesOf(purge) });
+  const fleet = shared && { redis: shared.redis, replica: instance };
+  const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet });
   const metrics = createMetrics({
     ...metricsOptions(settings, start, first.isAccepted, clock()),
     exemplars: tracing !== undefined,
@@ -125,12 +135,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
     spans: () => tracing?.counts(),
   });
-  const purge = (tags: readonly string[] | 'all') => {
-    if (tags === 'all') live.pageCounts.dropAll();
-    else live.pageCounts.drop(tags);
-    return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
-  };
-  const shared = start.redis && openSharedState(settings, start.redis, { clock, logger, listener: purgesOf(purge) });
   const ladderParts = { clock, logger, metrics, isAccepted: first.accepts };
   const { ladder, file: ladderFile } = assembleLadder(settings, start, ladderParts);
   return {

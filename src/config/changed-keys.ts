@@ -68,6 +68,7 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
   'cors',
+  'instance',
   'learn',
   'ledger',
   'ladder.file',
@@ -107,7 +108,10 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
 
 /** Returns a digest of all keys and values except secrets. Processes with the same configuration have the same digest. */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
-  const shown = settingLeaves(settings).filter(({ path }) => !isSecretSetting(path.join('.')));
+  const shown = settingLeaves(settings).filter(
+    // The name of the instance differs between gateways that have the same configuration.
+    ({ path }) => !isSecretSetting(path.join('.')) && path[0] !== 'instance',
+  );
   return createHash('sha256')
     .update(JSON.stringify([shown, files]))
     .digest('hex')

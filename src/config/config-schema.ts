@@ -88,6 +88,11 @@ export function configSchema(): Record<string, unknown> {
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
         description: 'Release label of recorded violations, to compare releases; PORTICO_RELEASE.',
       },
+      instance: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$',
+        description: 'Name of this instance among the gateways of a fleet; PORTICO_INSTANCE, POD_NAME.',
+      },
       ledger: ledgerOptionsSchema,
       ladder: ladderOptionsSchema,
       overrides: overridesOptionsSchema,

@@ -8,6 +8,7 @@ import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { tracingProblems } from '../telemetry/tracing-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
+import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
@@ -25,7 +26,13 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...audienceFaults(settings),
     ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
+    ...ledgerFaults(settings),
   ];
+}
+
+function ledgerFaults({ ledger, redis }: Settings): ConfigProblem[] {
+  if (ledger.store !== 'redis' || usesRedis(redis)) return [];
+  return [{ pointer: '/ledger/store', message: 'needs a Redis server', suggestion: 'set redis.url' }];
 }
 
 function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {

@@ -30,6 +30,9 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
+  // The name that Kubernetes gives a pod, if the pod's specification passes it on.
+  POD_NAME: '/instance',
+  PORTICO_INSTANCE: '/instance',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
   OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',

@@ -212,6 +212,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     cache: toCacheOptions(part('cache')),
     contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
     release: (raw['release'] as string | undefined) ?? 'unlabelled',
+    instance: raw['instance'] as string | undefined,
     ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
     overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),

@@ -40,6 +40,7 @@ export type PorticoConfig = {
     readonly scanner?: 'on' | 'off';
   };
   readonly release?: string;
+  readonly instance?: string;
   readonly ledger?: Partial<LedgerOptions>;
   readonly ladder?: Section;
   readonly overrides?: Section;

@@ -1,6 +1,6 @@
 import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
 import type { Contract } from '../contract/contract.ts';
-import { IN_MEMORY } from '../files/replace-file.ts';
+import { ledgerStoreOf } from '../ledger/ledger-options.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
@@ -53,6 +53,7 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
 function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
   const { mode, embedded, upstream, authentication, contract, ladder, ledger, permissions } = settings;
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
+  const ledgerStore = ledgerStoreOf(ledger, settings.redis);
   const promotes = ladder.promote.enabled && !mode.transparent;
   return [
     ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
@@ -101,7 +102,8 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       '/ladder/demote/enabled',
     ),
     ...when(!usesRedis(settings.redis), 'no Redis server is configured', ...REDIS_KEYS.map((key) => `/redis/${key}`)),
-    ...when(ledger.file === IN_MEMORY, 'ledger.file is :memory:', '/ledger/maxBytes'),
+    ...when(ledgerStore === 'memory', 'the ledger is stored in memory', '/ledger/maxBytes'),
+    ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
     ...when(
       !operations.some(({ requestRules }) => requestRules.includes('comment-visibility')),
       'the contract has no operation that writes comments (contract.inferred)',

@@ -77,6 +77,8 @@ export interface Settings {
   readonly contract: ContractOptions;
   /** The release with which recorded violations are labeled. */
   readonly release: string;
+  /** The name of this instance in the fleet. Undefined if it is derived from the name of the host. */
+  readonly instance: string | undefined;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;

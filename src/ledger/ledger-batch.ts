@@ -32,6 +32,8 @@ export interface TrafficDelta {
 
 /** The data recorded since the last batch, as plain values that can be sent to another thread. */
 export interface LedgerBatch {
+  /** The number of the batch. Every batch of a process has a higher number than the ones before it. */
+  readonly number: number;
   /** Epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;

@@ -1,5 +1,12 @@
+import { IN_MEMORY } from '../files/replace-file.ts';
+import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
+
 /** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
+  /**
+   * Where the ledger is stored. If undefined, it is shared in Redis if Redis is configured, unless `file` is `:memory:`.
+   */
+  readonly store?: LedgerStoreKind;
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
   /** The number of days after which a violation is removed if it has not occurred again. */
@@ -18,12 +25,27 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
   maxBytes: 64 * 1024 * 1024,
 };
 
+/** The kinds of stores. */
+export type LedgerStoreKind = 'file' | 'redis' | 'memory';
+
+/** Returns where the ledger is stored. */
+export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
+  if (store === 'redis' || store === 'memory') return store;
+  if (file === IN_MEMORY) return 'memory';
+  return store === undefined && redis !== undefined && usesRedis(redis) ? 'redis' : 'file';
+}
+
 /** The JSON Schema for the `ledger` configuration key. */
 export const ledgerOptionsSchema = {
   type: 'object',
   description: 'Where violations are stored, and for how long.',
   additionalProperties: false,
   properties: {
+    store: {
+      enum: ['file', 'redis', 'memory'],
+      description:
+        'Where the ledger is stored. The default is redis if Redis is configured, so that the gateways share one ledger, and otherwise file.',
+    },
     file: {
       type: 'string',
       minLength: 1,
@@ -46,7 +68,8 @@ export const ledgerOptionsSchema = {
       type: 'integer',
       minimum: 1_048_576,
       maximum: 10_737_418_240,
-      description: 'The maximum size of the file in bytes. Records that do not fit are counted as dropped.',
+      description:
+        'The maximum size of the file in bytes; in Redis, an estimate. Records that do not fit are counted as dropped.',
     },
   },
 };

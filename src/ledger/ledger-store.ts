@@ -9,6 +9,16 @@ export interface StoreState {
   readonly entries: number;
   /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
+  /** The key with which callers are hashed from now on, if several processes share it. */
+  readonly callerKey?: string;
+}
+
+/**
+ * The error of a store that cannot be reached at the moment. The same batch has to be written again later. The store may
+ * have received it, and recognizes it by its number.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
 }
 
 /** The limits of a store. */
@@ -20,9 +30,12 @@ export interface StoreLimits {
 
 /** The storage behind a ledger. */
 export interface LedgerStore {
-  /** Stores a batch completely or not at all. The promise is rejected if nothing was stored. */
+  /**
+   * Stores a batch completely or not at all. The promise is rejected if nothing was stored, or with `StoreUnavailable`
+   * if that is not known.
+   */
   write(batch: LedgerBatch): Promise<StoreState>;
-  /** Returns the stored data that matches the query. */
+  /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if it cannot be reached. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
   close(): Promise<void>;
 }

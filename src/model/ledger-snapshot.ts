@@ -26,8 +26,23 @@ export interface LedgerQuery {
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
   readonly operation?: string;
+  /** One of the gateways that share the ledger. */
+  readonly replica?: string;
   /** True to include the history of each entry. The history covers all releases. */
   readonly history?: boolean;
+}
+
+/** One of the gateways that share a ledger, with its counts in the requested period. */
+export interface ReplicaTraffic {
+  /** The name of the instance. */
+  readonly replica: string;
+  /** The release label of its latest requests. */
+  readonly release: string;
+  /** The time of its latest requests, in epoch milliseconds. */
+  readonly lastSeenAt: number;
+  readonly requests: number;
+  /** The number of requests with a violation, counted once for each violation. */
+  readonly violations: number;
 }
 
 /**
@@ -49,6 +64,10 @@ export interface LedgerSnapshot {
    * written.
    */
   readonly dropped: number;
+  /** The gateways that share the ledger. The one that was seen most recently is first. Undefined if it is not shared. */
+  readonly replicas?: readonly ReplicaTraffic[];
+  /** The time after which a shared ledger was found empty, in epoch milliseconds. Earlier counts are missing. */
+  readonly lostAt?: number;
 }
 
 /** Reads snapshots from the ledger of a running gateway or from a ledger file. */

@@ -30,7 +30,12 @@ export interface Redis {
    */
   command(key: string, args: readonly (string | Buffer)[], options?: CommandOptions): Promise<RedisReply>;
   /** Runs a script with the keys and arguments. Rejects like `command`. */
-  run(script: RedisScript, keys: readonly string[], args: readonly (string | Buffer)[]): Promise<RedisReply>;
+  run(
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+    options?: CommandOptions,
+  ): Promise<RedisReply>;
   /**
    * Calls the listener for each message of the channel until the connection is closed. Messages can be lost, and are
    * lost while the server is unavailable. Never rejects.
@@ -187,7 +192,8 @@ export function connectRedis(
   return {
     key: (group, ...parts) => [`{${options.prefix}:${group}}`, ...parts].join(':'),
     command: (key, args, { bytes = false, waitMs = 0 } = {}) => attempt((to) => to.send(key, [...args], bytes), waitMs),
-    run: (script, keys, args) => attempt((to) => runScript(to, script, keys, args), 0),
+    run: (script, keys, args, { bytes = false, waitMs = 0 } = {}) =>
+      attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
       // If there is no connection or it fails now, the next connection subscribes.
@@ -228,18 +234,21 @@ const digests = new WeakMap<RedisScript, string>();
 async function runScript(
   client: RedisClient,
   script: RedisScript,
-  keys: readonly string[],
-  args: readonly (string | Buffer)[],
+  {
+    keys,
+    args,
+    bytes,
+  }: { readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[]; readonly bytes: boolean },
 ): Promise<unknown> {
   const digest = digests.get(script) ?? createHash('sha1').update(script.source).digest('hex');
   digests.set(script, digest);
   const [key = ''] = keys;
   const rest = [String(keys.length), ...keys, ...args];
   try {
-    return await client.send(key, ['EVALSHA', digest, ...rest], false);
+    return await client.send(key, ['EVALSHA', digest, ...rest], bytes);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return client.send(key, ['EVAL', script.source, ...rest], false);
+    return client.send(key, ['EVAL', script.source, ...rest], bytes);
   }
 }
 

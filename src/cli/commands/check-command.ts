@@ -81,10 +81,13 @@ async function checked(line: CommandLine, io: CommandIo) {
  * Returns warnings about baseline entries that have no effect because they describe upstream failures. Only the ledger
  * shows which entries these are, so there are no warnings if it cannot be read.
  */
-async function outageWarnings({ ledger }: Settings, baseline: BaselineFile | undefined): Promise<readonly Fault[]> {
+async function outageWarnings(
+  { ledger, redis }: Settings,
+  baseline: BaselineFile | undefined,
+): Promise<readonly Fault[]> {
   const accepted = baseline?.read().accepted ?? [];
   if (baseline === undefined || accepted.length === 0) return [];
-  const snapshot = await ledgerAt(ledger)
+  const snapshot = await ledgerAt(ledger, redis)
     .read({})
     .catch((error: unknown) => {
       if (error instanceof StartFault) return undefined;

@@ -87,7 +87,7 @@ async function show(
   const other = otherContract(settings, ladder.state());
   if (other !== undefined) io.err(`warning: ${other}`);
   io.err(
-    `Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${ledgerAt(settings.ledger).name}.`,
+    `Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${ledgerAt(settings.ledger, settings.redis).name}.`,
   );
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladder
@@ -104,7 +104,7 @@ async function snapshotOf(
   { since, operation }: LadderRequest,
   io: CommandIo,
 ): Promise<LedgerSnapshot> {
-  const ledger = ledgerAt(settings.ledger);
+  const ledger = ledgerAt(settings.ledger, settings.redis);
   const found = await ledger.read({ since, ...(operation === undefined ? {} : { operation }) });
   if (found !== undefined) return found;
   io.err(

@@ -31,7 +31,10 @@ export function openReports(
   operations: readonly Operation[],
 ): Reports {
   const ledgerFlag = line.last('ledger');
-  const ledger = ledgerAt(ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag));
+  const ledger = ledgerAt(
+    ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag),
+    settings.redis,
+  );
   const baseline = baselineOf(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>

@@ -65,7 +65,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       const document: unknown = JSON.parse(renderJson(report, renderOptions(line, io)));
       io.out(walkJson(summary, { ok: failed.length === 0, failures: failed, report: document }));
     } else [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (!json && ledgerAt(settings.ledger).isLasting)
+    if (!json && ledgerAt(settings.ledger, settings.redis).isLasting)
       io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
     if (failure !== undefined) io.err(`portico: ${failure}`);
     const code = reportFailures(failures(report, rules), io);

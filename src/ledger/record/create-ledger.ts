@@ -6,7 +6,7 @@ import type { LedgerReader } from '../../model/ledger-snapshot.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';
-import type { OpenedStore } from '../ledger-store.ts';
+import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
@@ -23,7 +23,10 @@ export interface LedgerParts {
   readonly inMemory: OpenedStore;
   /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
-  /** Called when writing fails, but only once per outage. */
+  /**
+   * Called when writing fails, but only once per outage. With `StoreUnavailable`, nothing is lost yet: the batch is
+   * written later.
+   */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
@@ -43,7 +46,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();
   let opened = parts.inMemory;
-  let callerPlaces = createCallerPlaces(opened.callerKey);
+  let { callerKey } = opened;
+  let callerPlaces = createCallerPlaces(callerKey);
+  let batches = 0;
+  /** The batch that could not be written because the store is unavailable. */
+  let unwritten: LedgerBatch | undefined;
   let entries = 0;
   const known = new Set<string>();
   let dropped = 0;
@@ -77,6 +84,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const take = (): LedgerBatch => {
     const batch = {
+      number: (batches += 1),
       writtenAt: clock(),
       release,
       entries: [...pending.request.take(), ...pending.response.take()],
@@ -88,19 +96,31 @@ export function createLedger(parts: LedgerParts): Ledger {
     dirty = false;
     return batch;
   };
+  const useCallerKey = (key: string) => {
+    if (key === callerKey) return;
+    callerKey = key;
+    callerPlaces = createCallerPlaces(key);
+  };
   const write = async () => {
-    const batch = take();
+    const batch = unwritten ?? take();
     try {
       const state = await opened.store.write(batch);
+      unwritten = undefined;
+      if (state.callerKey !== undefined) useCallerKey(state.callerKey);
       entries = state.entries;
       remember(batch.entries.map(({ facts }) => facts.fingerprint));
       dropped += state.dropped;
       failing = false;
     } catch (error) {
-      unsavedDrops += batch.dropped;
-      countLost(countRows(batch));
       if (!failing) parts.onLost?.(error);
       failing = true;
+      // More data is added to the sums in memory meanwhile, whose size is limited.
+      if (error instanceof StoreUnavailable && !closed) unwritten = batch;
+      else {
+        unwritten = undefined;
+        unsavedDrops += batch.dropped;
+        countLost(countRows(batch));
+      }
     }
   };
   const flush = async (): Promise<void> => {
@@ -108,13 +128,17 @@ export function createLedger(parts: LedgerParts): Ledger {
       await writing;
       return flush();
     }
-    if (!dirty) return;
+    if (!dirty && unwritten === undefined) return;
+    const isSecondAttempt = unwritten !== undefined;
     writing = write().finally(() => {
       writing = undefined;
     });
     await writing;
+    if (unwritten !== undefined) arm();
+    else if (isSecondAttempt) await flush();
   };
   const arm = () => {
+    if (closed || timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
       void flush();
@@ -125,14 +149,14 @@ export function createLedger(parts: LedgerParts): Ledger {
     async open() {
       if (parts.openStore === undefined) return;
       opened = await parts.openStore();
-      callerPlaces = createCallerPlaces(opened.callerKey);
+      useCallerKey(opened.callerKey);
       entries = opened.fingerprints.length;
       remember(opened.fingerprints);
     },
     record(trace) {
       traffic.count(trace);
       dirty = true;
-      if (timer === undefined && !closed) arm();
+      arm();
       if (trace.violations.length === 0) return;
       const counted = new Set<string>();
       for (const violation of trace.violations) add(trace, violation, counted);

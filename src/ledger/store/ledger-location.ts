@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
-import type { LedgerOptions } from '../ledger-options.ts';
-import type { OpenedStore } from '../ledger-store.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { StartFault } from '../../model/fault.ts';
+import { connectRedis, type Redis } from '../../redis/connect-redis.ts';
+import type { RedisOptions } from '../../redis/redis-options.ts';
+import { readRedisSecrets } from '../../redis/redis-secrets.ts';
+import { type LedgerOptions, ledgerStoreOf } from '../ledger-options.ts';
+import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './worker-store.ts';
 
@@ -14,8 +19,11 @@ interface LedgerLocation {
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes then cannot read it. */
   readonly isLasting: boolean;
-  /** Opens the store for a gateway, which is the only writer. Throws `LedgerFileError`. */
-  open(): Promise<OpenedStore>;
+  /**
+   * Opens the store for a gateway. Throws `LedgerFileError`. `fleet` is the gateway's connection to Redis, which a
+   * shared ledger needs.
+   */
+  open(fleet?: LedgerFleet): Promise<OpenedStore>;
   /**
    * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read, because the
    * ledger is in memory or has not been used yet. Throws `StartFault` if it cannot be used.
@@ -23,14 +31,25 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
+/** What a gateway needs to write to a ledger in Redis. */
+export interface LedgerFleet {
+  readonly redis: Redis;
+  /** The name of this instance. */
+  readonly replica: string;
+  /** Called when the server has lost what this process has written. */
+  readonly onDataLost: () => void;
+}
+
 const FILE_KEY = '/ledger/file';
 
 /** Returns the configured location, which determines the type of store. */
-export function ledgerAt(options: LedgerOptions): LedgerLocation {
+export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
   const { file } = options;
-  if (file === IN_MEMORY)
+  const kind = ledgerStoreOf(options, redis);
+  if (kind === 'redis' && redis !== undefined) return ledgerInRedis(options, redis);
+  if (kind === 'memory')
     return {
-      name: file,
+      name: IN_MEMORY,
       key: FILE_KEY,
       isLasting: false,
       open: () => Promise.resolve(openMemoryStore(options)),
@@ -55,12 +74,43 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
   };
 }
 
+const redisFault = (message: string) => new StartFault([{ source: 'redis', pointer: '', message }]);
+
+function ledgerInRedis(limits: LedgerOptions, options: RedisOptions): LedgerLocation {
+  return {
+    name: `Redis (prefix ${options.prefix})`,
+    key: '/ledger/store',
+    isLasting: true,
+    async open(fleet) {
+      if (fleet === undefined) throw new Error('a ledger in Redis needs the connection of the gateway');
+      const { openRedisStore } = await import('./redis-store.ts');
+      return openRedisStore({ ...fleet, limits });
+    },
+    async read(query) {
+      const { secrets, faults } = readRedisSecrets(options);
+      if (secrets === undefined)
+        throw new StartFault(faults.map(({ key, message }) => ({ source: `redis.${key}`, pointer: '', message })));
+      const { openRedisReader } = await import('./redis-store.ts');
+      const redis = connectRedis(options, secrets, systemClock);
+      try {
+        return await openRedisReader(redis, options.connectTimeoutMs, query);
+      } catch (error) {
+        if (error instanceof StoreUnavailable)
+          throw redisFault('the server cannot be reached, so the ledger cannot be read');
+        throw error;
+      } finally {
+        redis.close();
+      }
+    },
+  };
+}
+
 /**
  * Returns the options for a ledger in another file. Every command that replaces the location calls this function, so
  * that no part of the configured location is carried over.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
-  return { ...options, file };
+  return { ...options, store: 'file', file };
 }
 
 /** Returns the options of a ledger that is stored only in memory. */

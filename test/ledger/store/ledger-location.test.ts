@@ -9,7 +9,7 @@ import { NOW } from '../../builders/ledger.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
 const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];
-const BATCH = { writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 0 };
+const BATCH = { number: 1, writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 0 };
 
 describe('the location of a ledger', () => {
   it('is a file that the gateway writes and other processes read', async () => {

@@ -15,7 +15,7 @@ describe('a ledger file that is opened for reading', () => {
     const path = join(folder, 'ledger.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
     const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];
-    await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 1 });
+    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 1 });
     const reader = openLedgerFile(path, () => NOW + 5);
     expect(await reader.snapshot()).toEqual({
       takenAt: NOW + 5,
@@ -35,7 +35,7 @@ describe('a ledger file that is opened for reading', () => {
     const reader = openLedgerFile(path, () => NOW);
     expect(await reader.snapshot({ since: 1 })).toMatchObject({ since: 1, entries: [], traffic: [], dropped: 0 });
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 3 });
+    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 3 });
     expect((await reader.snapshot()).dropped).toBe(3);
     expect(beginFile(path)).toBe(false);
     reader.close();
@@ -45,7 +45,7 @@ describe('a ledger file that is opened for reading', () => {
   it('causes a configuration error with its path when its damage shows only on reading', async () => {
     const path = join(folder, 'damaged.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 1 });
+    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 1 });
     await store.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0xff, 4096));

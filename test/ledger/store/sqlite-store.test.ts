@@ -42,6 +42,7 @@ const entryOf = (fingerprint: string, hour: number): LedgerBatch['entries'][numb
 
 const FIRST_HOUR = NOW / HOUR;
 const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => ({
+  number: 1,
   writtenAt: hour * HOUR,
   release: 'one',
   entries,

@@ -1,0 +1,332 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hourOf, systemClock } from '../../lib/clock.ts';
+import { estimateDistinct } from '../../lib/distinct-count.ts';
+import { CHECK_NAMES } from '../../model/checks.ts';
+import type { LedgerEntry, LedgerSample } from '../../model/ledger-entry.ts';
+import type { LedgerQuery, LedgerSnapshot, OperationTraffic, ReplicaTraffic } from '../../model/ledger-snapshot.ts';
+import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
+import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
+import {
+  checksOf,
+  type LedgerStore,
+  type OpenedStore,
+  operationOf,
+  retentionStart,
+  type StoreLimits,
+  type StoreState,
+  StoreUnavailable,
+} from '../ledger-store.ts';
+import {
+  READ_ENTRIES,
+  READ_INDEX,
+  READ_REPLICA,
+  READ_TRAFFIC,
+  REPLICA_HOURS,
+  WRITE_BATCH,
+} from './redis-ledger-scripts.ts';
+
+/** What a store in Redis is created from. */
+interface RedisStoreParts {
+  readonly redis: Redis;
+  readonly limits: StoreLimits & { readonly maxBytes: number };
+  /** The name of this instance, under which its counts are stored. */
+  readonly replica: string;
+  /** Called when the server has lost what this process has written. */
+  readonly onDataLost?: () => void;
+}
+
+/** How long the start waits for Redis. Without it, the gateway starts with its own key for hashing callers. */
+const OPEN_MS = 500;
+/** A batch or a part of a snapshot may take longer than the commands that requests wait for. */
+const SCRIPT_MS = 2_000;
+/** The number of entries that one script reads, so that other commands do not wait long. */
+const ENTRIES_PER_READ = 25;
+const HOURS_PER_READ = 12;
+
+/** Opens the store that several gateways share. If Redis is not available, the store catches up when it is. */
+export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStore> {
+  const { redis } = parts;
+  const callerKey = randomBytes(32).toString('hex');
+  const store = createRedisStore(parts, callerKey);
+  await untilAvailable(redis, OPEN_MS);
+  try {
+    const base = redis.key('ledger');
+    const [key, requests, responses] = (await redis.run(OPEN, [base], [callerKey, randomUUID()])) as [
+      string,
+      string[],
+      string[],
+    ];
+    return { store, fingerprints: [...requests, ...responses], callerKey: key };
+  } catch {
+    return { store, fingerprints: [], callerKey };
+  }
+}
+
+/** Reads the ledger once, after waiting for the connection. Rejects with `StoreUnavailable`. */
+export async function openRedisReader(redis: Redis, waitMs: number, query: LedgerQuery): Promise<LedgerSnapshot> {
+  await untilAvailable(redis, waitMs);
+  return readSnapshot(createRun(redis), query, systemClock());
+}
+
+async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
+  const end = Date.now() + waitMs;
+  while (!redis.isAvailable() && Date.now() < end) await wait(10);
+}
+
+/** Begins the ledger if it is empty, and returns the shared key for hashing callers and all fingerprints. */
+const OPEN: RedisScript = {
+  source: `
+local base = KEYS[1]
+if redis.call('HSETNX', base, 'epoch', ARGV[2]) == 1 then
+  redis.call('HSET', base, 'callerKey', ARGV[1], 'dropped', 0, 'bytes', 0, 'before', 0, 'tidied', 0)
+end
+return {redis.call('HGET', base, 'callerKey'), redis.call('ZRANGE', base .. ':seen:request', 0, -1),
+  redis.call('ZRANGE', base .. ':seen:response', 0, -1)}`,
+};
+
+/** Creates the store. `callerKey` is used if the ledger is empty. */
+export function createRedisStore(parts: RedisStoreParts, callerKey: string): LedgerStore {
+  const { redis, limits, replica, onDataLost } = parts;
+  const run = createRun(redis);
+  const writer = randomUUID();
+  let epoch = '';
+  let key = callerKey;
+  return {
+    async write(batch): Promise<StoreState> {
+      const given = { ...toRows(batch), writer, replica, callerKey: key, epoch, newEpoch: randomUUID() };
+      const bounds = {
+        share: Math.max(1, Math.floor(limits.maxEntries / 2)),
+        retainedSince: retentionStart(batch.writtenAt, limits.retentionDays),
+        maxBytes: limits.maxBytes,
+        maxSamples: MAX_SAMPLES,
+      };
+      const reply = await run(WRITE_BATCH, [JSON.stringify({ ...given, ...bounds })]);
+      const [now, shared, entries, dropped] = reply as [Buffer, Buffer, number, number];
+      if (epoch !== '' && String(now) !== epoch) onDataLost?.();
+      epoch = String(now);
+      key = String(shared);
+      return { entries, dropped, callerKey: key };
+    },
+    read: (query, takenAt) => readSnapshot(run, query, takenAt),
+    close: () => Promise.resolve(),
+  };
+}
+
+type Run = (script: RedisScript, args: readonly (string | number)[]) => Promise<RedisReply>;
+
+/** Returns a function that runs a script on the ledger, whose strings are returned as bytes. */
+function createRun(redis: Redis): Run {
+  const base = redis.key('ledger');
+  return async (script, args) => {
+    try {
+      return await redis.run(script, [base], args.map(String), { bytes: true, waitMs: SCRIPT_MS });
+    } catch (error) {
+      // The server would refuse the same script again.
+      if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
+      throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
+    }
+  };
+}
+
+const OUTCOMES = ['passed', 'reported', 'refused'] as const;
+
+/** Converts a batch to the values that the script adds. */
+function toRows({ number, writtenAt, release, entries, traffic, dropped }: LedgerBatch) {
+  return {
+    number,
+    at: writtenAt,
+    hour: hourOf(writtenAt),
+    release,
+    dropped,
+    entries: entries.map(toEntryRow),
+    traffic: traffic.map(toTrafficRow),
+  };
+}
+
+function toEntryRow({ facts, firstSeenAt, lastSeenAt, hours, callers, samples }: EntryDelta) {
+  return {
+    fingerprint: facts.fingerprint,
+    direction: facts.direction,
+    rule: `${facts.operation ?? ''} ${facts.keyword}`,
+    facts: JSON.stringify(facts),
+    first: firstSeenAt,
+    last: lastSeenAt,
+    hours,
+    callers,
+    samples: samples.map((sample) => JSON.stringify(sample)),
+  };
+}
+
+function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) {
+  const outcomes = CHECK_NAMES.flatMap((name) =>
+    OUTCOMES.map((outcome) => [`${name} ${outcome}`, checks[name]?.[outcome] ?? 0] as const),
+  );
+  const counts = [['requests', requests] as const, ...outcomes].filter(([, count]) => count > 0);
+  return { operation, hour, counts: Object.fromEntries(counts) };
+}
+
+/** Reads the ledger in parts. An entry that is removed in the meantime is missing in the result. */
+async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot> {
+  const { since, release, operation, replica, history = false } = query;
+  const hour = hourOf(takenAt);
+  const reply = await run(READ_INDEX, [since === undefined ? 0 : hourOf(since), hour]);
+  const [meta, labels, requests, responses, days, replicas] = reply as [
+    [Buffer | null, Buffer | null, Buffer | null],
+    Buffer[],
+    Buffer[],
+    Buffer[],
+    Buffer[],
+    [Buffer, Buffer, Buffer, number, number][],
+  ];
+  const [dropped, before, lostAt] = meta;
+  const from = Math.max(since === undefined ? 0 : hourOf(since), Number(before ?? 0));
+  const sums: StoredEntry[] = [];
+  const fingerprints = [...requests, ...responses].map(String);
+  for (let at = 0; at < fingerprints.length; at += ENTRIES_PER_READ) {
+    const part = fingerprints.slice(at, at + ENTRIES_PER_READ);
+    const found = (await run(READ_ENTRIES, [from, history ? hour : '', ...part])) as EntryReply[];
+    sums.push(...found.map((entry) => toEntry(entry, history)));
+  }
+  const traffic = createTrafficSums();
+  for (const day of days.map(Number).filter((one) => one * 24 + 23 >= from))
+    traffic.add((await run(READ_TRAFFIC, [day, from])) as (Buffer | number)[]);
+
+  const wanted = (id: string | undefined) => operation === undefined || id === operationOf(operation);
+  const inPeriod = new Set([...traffic.releases(), ...sums.flatMap(({ releases }) => Object.keys(releases))]);
+  const own = replica === undefined ? undefined : await readReplica(run, replica, from, hour);
+  const entries = own === undefined ? sums : sums.map((entry) => ofReplica(entry, own));
+  return {
+    takenAt,
+    since,
+    releases: labels.map(String).filter((label) => inPeriod.has(label)),
+    entries: entries
+      .map(({ releases, ...entry }) => Object.assign(entry, countsIn(releases, release)))
+      .filter((entry) => entry.count > 0 && wanted(entry.operation))
+      .sort((a, b) => b.lastSeenAt - a.lastSeenAt),
+    traffic: (own?.traffic ?? traffic)
+      .rows()
+      .filter((row) => wanted(row.operation) && (release === undefined || row.release === release)),
+    dropped: Number(dropped ?? 0),
+    replicas: replicas.map(toReplicaTraffic),
+    ...(lostAt !== null && { lostAt: Number(lostAt) }),
+  };
+}
+
+type EntryReply = [Buffer, Buffer, Buffer, Buffer, Buffer, (Buffer | number)[], number[], Buffer];
+
+type StoredEntry = Omit<LedgerEntry, 'count'>;
+
+function toEntry(reply: EntryReply, history: boolean): StoredEntry {
+  const [facts, first, last, callers, samples, releases, hours, firstRelease] = reply;
+  const read = JSON.parse(String(facts)) as EntryFacts;
+  const lines = String(samples).split('\n').filter(Boolean);
+  return {
+    ...read,
+    // JSON omits undefined fields.
+    operation: read.operation,
+    status: read.status,
+    suggestion: read.suggestion,
+    firstSeenAt: Number(first),
+    lastSeenAt: Number(last),
+    callers: estimateDistinct(callers),
+    releases: Object.fromEntries(pairsOf(releases)),
+    samples: lines.map((line) => {
+      const { requestId, seenAt, found } = JSON.parse(line) as LedgerSample;
+      return { requestId, seenAt, found };
+    }),
+    ...(history && { history: { hours, firstRelease: String(firstRelease) } }),
+  };
+}
+
+/** Returns the counts of the wanted release, or of all releases. */
+function countsIn(releases: Readonly<Record<string, number>>, wanted: string | undefined) {
+  const kept = Object.entries(releases).filter(([label]) => wanted === undefined || label === wanted);
+  return { count: kept.reduce((sum, [, count]) => sum + count, 0), releases: Object.fromEntries(kept) };
+}
+
+const pairsOf = (flat: readonly (Buffer | number)[]): [string, number][] =>
+  Array.from({ length: flat.length / 2 }, (_, index) => [String(flat[2 * index]), Number(flat[2 * index + 1])]);
+
+/** Adds up traffic counts by operation and release. */
+function createTrafficSums() {
+  const rows = new Map<string, Map<string, number>>();
+  const add = (operation: string, name: string, release: string, count: number) => {
+    const key = `${operation}\n${release}`;
+    const named = rows.get(key) ?? new Map<string, number>();
+    rows.set(key, named);
+    named.set(name, (named.get(name) ?? 0) + count);
+  };
+  return {
+    add(flat: readonly (Buffer | number)[]) {
+      for (const [field, count] of pairsOf(flat)) {
+        const [operation = '', rest = ''] = splitOnce(field);
+        const [name = '', release = ''] = splitOnce(rest);
+        add(operation, name, release, count);
+      }
+    },
+    releases: () => [...rows.keys()].map((key) => splitOnce(key)[1] ?? ''),
+    rows: () => [...rows].map(([key, named]) => trafficRow(key, named)),
+  };
+}
+
+function trafficRow(key: string, named: ReadonlyMap<string, number>): OperationTraffic {
+  const [operation = '', release = ''] = splitOnce(key);
+  return {
+    operation: operation === '' ? undefined : operation,
+    release,
+    requests: named.get('requests') ?? 0,
+    checks: checksOf((name, outcome) => named.get(`${name} ${outcome}`) ?? 0),
+  };
+}
+
+/** Splits a text at its first line break. The part after it may contain more of them. */
+function splitOnce(text: string): readonly string[] {
+  const at = text.indexOf('\n');
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** The counts of one replica. */
+interface ReplicaCounts {
+  readonly traffic: ReturnType<typeof createTrafficSums>;
+  /** The number of occurrences by release, for each fingerprint. */
+  readonly entries: ReadonlyMap<string, Readonly<Record<string, number>>>;
+}
+
+async function readReplica(run: Run, replica: string, from: number, hour: number): Promise<ReplicaCounts> {
+  const traffic = createTrafficSums();
+  const entries = new Map<string, Record<string, number>>();
+  for (let at = Math.max(from, hour - REPLICA_HOURS); at <= hour; at += HOURS_PER_READ) {
+    const end = Math.min(hour, at + HOURS_PER_READ - 1);
+    for (const [field, count] of pairsOf((await run(READ_REPLICA, [replica, at, end])) as (Buffer | number)[])) {
+      const [kind, rest = ''] = splitOnce(field);
+      if (kind === 't') traffic.add([Buffer.from(rest), count]);
+      if (kind !== 'v') continue;
+      const [fingerprint = '', release = ''] = splitOnce(rest);
+      const known = entries.get(fingerprint) ?? {};
+      entries.set(fingerprint, Object.assign(known, { [release]: (known[release] ?? 0) + count }));
+    }
+  }
+  return { traffic, entries };
+}
+
+/** Returns an entry with the counts of one replica. The callers, the samples and the history are those of the fleet. */
+function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
+  return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };
+}
+
+function toReplicaTraffic([replica, release, lastSeenAt, requests, violations]: [
+  Buffer,
+  Buffer,
+  Buffer,
+  number,
+  number,
+]): ReplicaTraffic {
+  return {
+    replica: String(replica),
+    release: String(release),
+    lastSeenAt: Number(lastSeenAt),
+    requests,
+    violations,
+  };
+}
