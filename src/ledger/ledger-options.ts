@@ -26,7 +26,7 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
 };
 
 /** The kinds of stores. */
-export type LedgerStoreKind = 'file' | 'redis' | 'memory';
+type LedgerStoreKind = 'file' | 'redis' | 'memory';
 
 /** Returns where the ledger is stored. */
 export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
