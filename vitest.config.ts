@@ -2,9 +2,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { limitCompileCache } from './test/builders/compile-cache.ts';
 
 // Parsed contracts and compiled packages are cached across tests and test runs, as they are across runs of Portico.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'portico-test');
+const compileCache = join(import.meta.dirname, 'node_modules', '.cache', 'portico-test');
+limitCompileCache(compileCache);
+process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 
 // Older versions of Node lack functions that the sources and this file use, and would fail with unclear errors.
 const { engines } = JSON.parse(fs.readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
