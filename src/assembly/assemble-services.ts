@@ -5,6 +5,7 @@ import { toCauseLine } from '../privacy/cause-line.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
+import { followChanges } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import { createLoginLimiter } from '../identity/login-limiter.ts';
@@ -32,6 +33,7 @@ import {
   metricsOptions,
 } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
+import { openSharedState } from './shared-state.ts';
 import type { Upstreams } from './upstreams.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
@@ -95,18 +97,35 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     connectionSources,
     () => openUpstream({ settings, start }, clock, logger),
   );
+  const shared =
+    kept === undefined ? start.redis && openSharedState(settings, start.redis, { clock, logger }) : kept.shared;
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
   const cache = keep(
     (services) => services.cache,
     ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
-    () => createPageCache(settings.cache, clock),
+    () => {
+      const own = createPageCache(settings.cache, clock);
+      return shared === undefined ? own : followChanges(own, shared.follower, shared.pages);
+    },
   );
   const pageCounts = keep(
     (services) => services.pageCounts,
     ({ settings: { pageBounds } }) => pageBounds,
-    () => createPageCounts(settings.pageBounds, clock),
+    () => {
+      const counts = createPageCounts(settings.pageBounds, clock);
+      if (shared === undefined) return counts;
+      // A count that other gateways may have changed would refuse pages that exist.
+      const { isSynced } = shared.follower;
+      return {
+        ...counts,
+        learned: (key) => (isSynced() ? counts.learned(key) : undefined),
+        get size() {
+          return counts.size;
+        },
+      };
+    },
   );
-  const own = { clock, logger, upstream, cache, pageCounts, kindOf, accepts, isAccepted };
+  const own = { clock, logger, upstream, cache, pageCounts, kindOf, accepts, isAccepted, shared };
   const lasting = kept ?? createLastingServices(settings, start, own);
   const logins = keep(
     (services) => services.logins,
@@ -135,7 +154,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     guard: keep(
       (services) => services.guard,
       ({ settings: { cache: options } }) => options.sampleShared,
-      () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? []),
+      () => {
+        const guard = createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? []);
+        if (shared === undefined) return guard;
+        // Another gateway may have found that the responses depend on the caller.
+        const { isSynced } = shared.follower;
+        return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !isSynced() };
+      },
     ),
     ownership: keep(
       (services) => services.ownership,
@@ -208,6 +233,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   logger.level = settings.logging.level;
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
+  services.shared?.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
   live.duplicateWindowSeconds = settings.gdpr.duplicateWindowSeconds;
   if (live.shadow !== services.shadow) {

@@ -36,7 +36,7 @@ import {
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { createPageVersions } from './page-version.ts';
+import { createPageVersions, digestOfAccepted } from './page-version.ts';
 import { withShadowBodies } from './watch-shadow.ts';
 
 /** The targets memo may use one eighth of the memory that is configured for stored pages. */
@@ -74,7 +74,8 @@ export function compileGateway(
     stageServices(settings, start, services, { clock, challenge, decidePermission, legacy }),
   );
   const { ladder, overrides } = services;
-  const pageVersionOf = createPageVersions(settings, start, services.withdrawals);
+  const withdrawals = services.shared === undefined ? services.withdrawals : digestOfAccepted(start.baseline);
+  const pageVersionOf = createPageVersions(settings, start, withdrawals);
   const planned = (operation: Operation) => {
     const { id } = operation;
     const configured = planOperation(settings, operation);
@@ -159,6 +160,7 @@ function stageServices(
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
+    sharedPages: services.shared?.pages,
     guard,
     demote: (operationId) => guard.demote(operationId),
     pageCounts,

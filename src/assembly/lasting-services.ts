@@ -31,7 +31,7 @@ import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
-import { openSharedState, type SharedState } from './shared-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
 /** The services that live until the gateway is closed. A reload only changes their options. */
@@ -90,11 +90,12 @@ interface First {
   readonly kindOf: KindOf;
   readonly accepts: IsAccepted;
   readonly isAccepted: AcceptsViolation;
+  readonly shared: SharedState | undefined;
 }
 
 /** Creates the services that live until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
-  const { clock, logger, kindOf, cache, pageCounts } = first;
+  const { clock, logger, kindOf, cache, pageCounts, shared } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
@@ -107,7 +108,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  const shared = start.redis && openSharedState(settings, start.redis, { clock, logger, listener: purgesOf(purge) });
+  shared?.listen(purgesOf(purge));
   const fleet = shared && { redis: shared.redis, replica: instance };
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet });
   const metrics = createMetrics({
@@ -156,6 +157,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       shared === undefined
         ? purge
         : async (tags) => {
+            shared.follower.expect(tags);
             const pages = purge(tags);
             await shared.changes.append({ kind: 'purge', tags });
             return pages;
@@ -164,11 +166,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
 }
 
-/** Applies the purges of other gateways. */
+/**
+ * Applies the purges of all gateways. An own purge is applied again, because until now the log did not contain it, and a
+ * page could be stored that another gateway had fetched before.
+ */
 function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
   return {
-    apply(change, _number, own) {
-      if (change.kind === 'purge' && !own) purge(change.tags);
+    apply(change) {
+      if (change.kind === 'purge') purge(change.tags);
     },
     reset: () => void purge('all'),
   };

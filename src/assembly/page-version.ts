@@ -15,12 +15,13 @@ import type { Start } from './load-start.ts';
  * permissions if callers with the same permissions share a page.
  *
  * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
- * because its violations were accepted must not be served after that.
+ * because its violations were accepted must not be served after that. If several gateways share their pages, it is a
+ * digest of the accepted violations, because each gateway counts its own reloads.
  */
 export function createPageVersions(
   { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,
   { contract, address }: Pick<Start, 'address'> & { readonly contract: Pick<Start['contract'], 'version'> },
-  withdrawals: number,
+  withdrawals: number | string,
 ): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
   const { credentials, permissionMessages } = upstream;
   const account = credentials.kind === 'service' ? credentials.username : undefined;
@@ -36,6 +37,12 @@ function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks
   if (responses === 'off') return 'unchecked';
   // At the `enforce` level, a response with violations never reaches the cache.
   return store === 'wellFormed' && responses === 'enforce' ? 'accepted' : store;
+}
+
+/** Returns a digest of the violations that the baseline accepts. */
+export function digestOfAccepted(baseline: Start['baseline']): string {
+  const accepted = baseline?.read().accepted ?? [];
+  return digest(accepted.map(({ fingerprint, expires }) => `${fingerprint} ${expires ?? ''}`).sort());
 }
 
 function digest(value: unknown): string {

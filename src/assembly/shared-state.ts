@@ -1,5 +1,9 @@
 import type { Logger } from 'pino';
+import { type ChangeFollower, createChangeFollower } from '../cache/change-follower.ts';
+import { createRedisPageStore } from '../cache/page-store.ts';
+import { createSharedPages, type SharedPages } from '../cache/shared-pages.ts';
 import type { Settings } from '../config/settings.ts';
+import { packageVersion } from '../files/package-root.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
@@ -10,14 +14,20 @@ import type { RedisSecrets } from '../redis/redis-secrets.ts';
 export interface SharedState {
   readonly redis: Redis;
   readonly changes: ChangeLog;
+  /** Decides which stored data may still be served, according to the changes. */
+  readonly follower: ChangeFollower;
+  /** The pages that gateways share. */
+  readonly pages: SharedPages;
+  /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
+  listen(listener: ChangeListener): void;
   close(): Promise<void>;
 }
 
 /** Connects to Redis and follows the log of shared changes. */
 export function openSharedState(
-  { redis: options }: Pick<Settings, 'redis'>,
+  { redis: options, cache: { maxEntryBytes } }: Pick<Settings, 'redis' | 'cache'>,
   secrets: RedisSecrets,
-  { clock, logger, listener }: { readonly clock: Clock; readonly logger: Logger; readonly listener: ChangeListener },
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): SharedState {
   const redis = connectRedis(options, secrets, clock, {
     onState({ available, reason }) {
@@ -25,6 +35,17 @@ export function openSharedState(
       else logger.warn({ reason }, 'Redis is not available: this gateway continues with its own memory');
     },
   });
+  const follower = createChangeFollower({
+    clock,
+    syncedAt: () => changes.syncedAt(),
+    maxUnsyncedSeconds: options.maxUnsyncedSeconds,
+  });
+  const listeners: ChangeListener[] = [follower];
+  const listener: ChangeListener = {
+    apply: (change, number, own) => listeners.forEach((one) => one.apply(change, number, own)),
+    reset: (position) => listeners.forEach((one) => one.reset(position)),
+  };
+  // The log is read in the background, so the listener is not called before this function returns.
   const changes = openRedisChangeLog({
     redis,
     listener,
@@ -32,9 +53,14 @@ export function openSharedState(
     maxChanges: options.maxChanges,
     onFault: (message, err) => logger.error({ err }, message),
   });
+  const store = createRedisPageStore(redis);
+  const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
   return {
     redis,
     changes,
+    follower,
+    pages,
+    listen: (one) => void listeners.push(one),
     async close() {
       await changes.close();
       redis.close();

@@ -7,6 +7,14 @@ export function isShared(audience: string): boolean {
 }
 
 /**
+ * Returns whether the audience has the same name in every process. Audiences of callers who are not verified or send
+ * other credentials contain a hash whose key is different in every process.
+ */
+export function isKnownEverywhere(audience: string): boolean {
+  return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
+}
+
+/**
  * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions and is undefined if they
  * are unknown. The audience is the caller alone if the operation is demoted, if the principal is unverified, or if the
  * setting is `permissions` and the permissions are unknown.

@@ -6,6 +6,8 @@ import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
 import { createTagIndex, invalidatingTags, purgeReach } from './tags.ts';
+import type { LogPosition } from '../model/change-log.ts';
+import type { SharedPage } from './shared-page.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 
 /** A stored page and its state at the time of the lookup. */
@@ -28,6 +30,10 @@ export interface Fill {
   readonly tags: readonly string[];
   readonly generation: number;
   readonly order: number;
+  /** When the fetch began, in epoch milliseconds. */
+  readonly beganAt: number;
+  /** The position in the log of shared changes when the fetch began. Undefined if pages are not shared. */
+  readonly at?: LogPosition | undefined;
 }
 
 interface Entry {
@@ -63,6 +69,11 @@ export interface PageCache {
    * later fill has already stored a page.
    */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
+  /**
+   * Stores a page that another gateway has fetched, unless a later one is stored, and looks it up. Returns undefined if
+   * it is too large or no longer valid.
+   */
+  adopt(key: string, shared: SharedPage): CacheLookup | undefined;
   /**
    * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
    * undefined. It also returns undefined if compression does not make the body smaller, or if `body` is not the stored
@@ -116,8 +127,16 @@ export function createPageCache(
     pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
+  const insert = (key: string, page: StoredPage, order: number): boolean => {
+    const bytes = pageBytes(page, key);
+    // The size is checked here because lru-cache would remove the existing page when a replacement is too large.
+    if (bytes > maxEntryBytes) return false;
+    pages.set(key, { page, bytes, order });
+    index.add(key, invalidatingTags(page.tags));
+    return true;
+  };
 
-  return {
+  const cache: PageCache = {
     lookup(key) {
       const entry = pages.get(key)?.page;
       if (entry === undefined) return undefined;
@@ -139,7 +158,7 @@ export function createPageCache(
     },
     beginFill(tags) {
       fills += 1;
-      return { tags: [...tags], generation: generations.current, order: fills };
+      return { tags: [...tags], generation: generations.current, order: fills, beganAt: clock() };
     },
     store(key, fill, input) {
       const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
@@ -147,13 +166,14 @@ export function createPageCache(
       const isCurrent = fill.generation === generations.current || generations.unmoved(invalidating, fill.generation);
       if (!isCurrent) return false;
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
-      const page = toStoredPage(input, tags, clock());
-      const bytes = pageBytes(page, key);
-      // The size is checked here because lru-cache would remove the existing page when a replacement is too large.
-      if (bytes > maxEntryBytes) return false;
-      pages.set(key, { page, bytes, order: fill.order });
-      index.add(key, invalidating);
-      return true;
+      return insert(key, toStoredPage(input, tags, clock(), fill.beganAt), fill.order);
+    },
+    adopt(key, { page }) {
+      const existing = pages.peek(key)?.page;
+      const isLater = existing === undefined || existing.storedAt < page.storedAt;
+      // Any fetch of this process may replace the page, even one that has already begun.
+      if (isLater && !insert(key, page, 0)) return undefined;
+      return cache.lookup(key);
     },
     gzip(key, body) {
       const entry = pages.peek(key);
@@ -191,6 +211,7 @@ export function createPageCache(
       ),
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
   };
+  return cache;
 }
 
 /** Returns the state of a page at an instant, in epoch milliseconds. */

@@ -36,6 +36,8 @@ export interface StoredPage {
   readonly etag: string;
   /** When the page was stored, in epoch milliseconds. The other times of a page use the same unit. */
   readonly storedAt: number;
+  /** When the fetch of the page began. The page contains every change that was made before. */
+  readonly asOf: number;
   readonly freshUntilAt: number;
   /** The time until which the page may be served while a new one is fetched. */
   readonly staleUntilAt: number;
@@ -52,7 +54,12 @@ export interface StoredPage {
 /**
  * Creates a page from a fetched response. The body is copied, so that the page does not keep a larger buffer in memory.
  */
-export function toStoredPage(input: StoredPageInput, tags: readonly string[], storedAt: number): StoredPage {
+export function toStoredPage(
+  input: StoredPageInput,
+  tags: readonly string[],
+  storedAt: number,
+  asOf: number,
+): StoredPage {
   const { freshSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = input.freshness;
   const freshUntilAt = storedAt + freshSeconds * 1000;
   const body = Buffer.allocUnsafeSlow(input.body.length);
@@ -63,6 +70,7 @@ export function toStoredPage(input: StoredPageInput, tags: readonly string[], st
     body,
     etag: input.etag ?? etagOf(body),
     storedAt,
+    asOf,
     freshUntilAt,
     staleUntilAt: freshUntilAt + staleWhileRevalidateSeconds * 1000,
     errorUntilAt: freshUntilAt + staleIfErrorSeconds * 1000,
@@ -94,6 +102,8 @@ export type CacheOutcome =
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
   /** A page that was served because of an override, without asking the upstream. */
   | { readonly kind: 'forced'; readonly ttlSeconds: number }
+  /** A page that another gateway has fetched. */
+  | { readonly kind: 'shared'; readonly ttlSeconds: number }
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
@@ -116,6 +126,7 @@ const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; tt
 /** Returns the value of `Cache-Status` (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.kind === 'hit') return hitText(Math.floor(outcome.ttlSeconds));
+  if (outcome.kind === 'shared') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=shared`;
   if (outcome.kind === 'forced') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=force-stale`;
   const parts = ['portico', `fwd=${outcome.because}`];
   if (outcome.upstreamStatus !== undefined) parts.push(`fwd-status=${outcome.upstreamStatus}`);
@@ -167,6 +178,11 @@ export function cacheKey({ pageVersion, operationId, audience, upstreamTarget }:
 /** Returns the operation id in a cache key. */
 export function operationOfKey(key: string): string {
   return key.split('\n', 2)[1] ?? '';
+}
+
+/** Returns the audience in a cache key. */
+export function audienceOfKey(key: string): string {
+  return key.split('\n', 3)[2] ?? '';
 }
 
 /** Returns the page version in a cache key. */

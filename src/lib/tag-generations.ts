@@ -2,10 +2,13 @@
 interface TagGenerations {
   /** The current generation, which increases with every change. */
   readonly current: number;
-  /** Records a change to these tags in a new generation. */
-  move(tags: Iterable<string>): void;
-  /** Records a change to all tags in a new generation. */
-  moveAll(): void;
+  /**
+   * Records a change to these tags. `generation` is its number if the changes are numbered elsewhere; numbers must not
+   * decrease.
+   */
+  move(tags: Iterable<string>, generation?: number): void;
+  /** Records a change to all tags. */
+  moveAll(generation?: number): void;
   /**
    * Returns whether none of the tags has changed since the given generation. Returns false if this is no longer known.
    */
@@ -32,18 +35,18 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
   };
 
   // This is a plain property rather than a getter, because every request reads it.
-  const generations = {
+  const generations: Omit<TagGenerations, 'current'> & { current: number } = {
     current: 0,
-    move(tags: Iterable<string>) {
-      generations.current += 1;
+    move(tags: Iterable<string>, generation = generations.current + 1) {
+      generations.current = generation;
       for (const tag of tags) {
         moved.delete(tag);
         moved.set(tag, generations.current);
       }
       dropOldest();
     },
-    moveAll() {
-      generations.current += 1;
+    moveAll(generation = generations.current + 1) {
+      generations.current = generation;
       minimum = generations.current;
       moved.clear();
     },

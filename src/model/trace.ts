@@ -25,6 +25,8 @@ export interface CacheTrace {
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
+  /** True if the page came from the cache that several gateways share. */
+  readonly shared?: boolean;
 }
 
 /** The exchange with the upstream, if there was one. */

@@ -137,6 +137,7 @@ function membersOf(
   if (authentication !== undefined) line += `,"principal":"${authentication.principal}"`;
   line += callerMember + checksOf(trace);
   if (cache !== undefined) line += `,"cache":"${cache.status}"`;
+  if (cache?.shared === true) line += ',"cacheShared":true';
   if (upstream !== undefined) line += exchangeOf(upstream);
   if (trace.failure !== undefined) line += `,"upstreamFailure":${JSON.stringify(trace.failure)}`;
   if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;

@@ -2,6 +2,7 @@ import { type AudienceGuard, audienceOf } from '../../cache/audience.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { mayBypass } from '../../cache/cache-control.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
+import type { SharedPages } from '../../cache/shared-pages.ts';
 import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,6 +16,8 @@ import type { Handler, StagePlanner } from '../stage.ts';
 /** The services that this stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
+  /** The pages that gateways share. Undefined if there is no second level. */
+  readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
   readonly clock: Clock;
@@ -37,7 +40,7 @@ export function cachePage(services: CachePageServices): StagePlanner {
 }
 
 function createCachePageHandler(planned: PlannedOperation, services: CachePageServices, next: Handler): Handler {
-  const { cache } = services;
+  const { cache, sharedPages } = services;
   const { operation } = planned;
   const refreshing = new Set<string>();
 
@@ -86,11 +89,31 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const refresh = (exchange: Exchange, key: string) => {
     if (refreshing.has(key)) return;
     refreshing.add(key);
-    background(
-      exchange,
-      (copy) => fill(copy, key, 'stale'),
-      () => refreshing.delete(key),
-    );
+    const end = () => void refreshing.delete(key);
+    const fetchStale = (done: () => void) => background(exchange, (copy) => fill(copy, key, 'stale'), done);
+    if (sharedPages === undefined) fetchStale(end);
+    else refreshOnce(key, sharedPages, fetchStale, end).catch(end);
+  };
+
+  /** Takes the page that another gateway has fetched in the meantime, or fetches it unless another gateway does. */
+  const refreshOnce = async (
+    key: string,
+    pages: SharedPages,
+    fetchStale: (done: () => void) => void,
+    end: () => void,
+  ) => {
+    const newerThan = cache.lookup(key)?.entry.storedAt ?? -Infinity;
+    const { kind, shared, done } = await pages.claim(key, { mayWait: false, newerThan });
+    if (kind === 'busy') {
+      setTimeout(end, BUSY_MS).unref();
+    } else if (kind === 'page' && shared !== undefined && cache.adopt(key, shared) !== undefined) {
+      end();
+    } else {
+      fetchStale(() => {
+        end();
+        done();
+      });
+    }
   };
 
   /** Occasionally fetches a caller's own copy of a shared page, to verify that the page is the same for all callers. */
@@ -127,16 +150,37 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
+  /** Serves a page that another gateway has fetched, or fetches it for all of them. */
+  const fillOnce = async (exchange: Exchange, key: string, pages: SharedPages): Promise<Reply> => {
+    const { kind, shared, done } = await pages.claim(key, { mayWait: true });
+    const found = shared === undefined ? cache.lookup(key) : cache.adopt(key, shared);
+    if (kind === 'page' && found !== undefined && found.state !== 'expired')
+      return serveFound(exchange, key, found, 'shared');
+    try {
+      return await fillOrServeStale(exchange, key, found);
+    } finally {
+      done();
+    }
+  };
+  const fetchMissing: typeof fillOrServeStale =
+    sharedPages === undefined ? fillOrServeStale : (exchange, key) => fillOnce(exchange, key, sharedPages);
+
+  const serveFound = (exchange: Exchange, key: string, found: CacheLookup, kind: 'hit' | 'shared'): Reply => {
+    const { state, ageSeconds, ttlSeconds } = found;
+    if (state === 'stale') refresh(exchange, key);
+    else if (planned.cache?.audience !== 'caller') compare(exchange, found);
+    const status = state === 'fresh' ? 'hit' : 'stale';
+    exchange.trace.cache = kind === 'hit' ? { status, ageSeconds } : { status, ageSeconds, shared: true };
+    return storedReply(key, found, { kind, ttlSeconds });
+  };
+
   const handle: Handler = (exchange) => {
     const key = pageKey(planned, exchange);
     if (services.noCacheRoles.length > 0 && bypasses(exchange, services.noCacheRoles))
       return fill(exchange, key, 'bypass');
     const found = cache.lookup(key);
-    if (found === undefined || found.state === 'expired') return fillOrServeStale(exchange, key, found);
-    if (found.state === 'stale') refresh(exchange, key);
-    else if (planned.cache?.audience !== 'caller') compare(exchange, found);
-    exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
-    return storedReply(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
+    if (found === undefined || found.state === 'expired') return fetchMissing(exchange, key, found);
+    return serveFound(exchange, key, found, 'hit');
   };
   const forceStale = planned.overridden?.forceStale;
   if (forceStale === undefined) return handle;
@@ -147,6 +191,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     return found === undefined ? handle(exchange) : serveForced(key, found, exchange);
   };
 }
+
+/** How long a page is not refreshed again after another gateway was found to refresh it. */
+const BUSY_MS = 250;
 
 /** Serves a stored page because of an override, neither refreshing nor comparing it. */
 function serveForced(key: string, found: CacheLookup, { trace }: Exchange): Reply {

@@ -1,0 +1,125 @@
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import { contentType, mediaTypeOf } from '../model/header-pairs.ts';
+import type { LogPosition } from '../model/change-log.ts';
+import type { Validity } from './may-store.ts';
+import { etagOf } from './representation.ts';
+import { type StoredPage, storedHeaders } from './stored-page.ts';
+
+/** A page that gateways share, and the position of the change log at which its fetch began. */
+export interface SharedPage {
+  readonly page: StoredPage;
+  readonly at: LogPosition;
+}
+
+/** What a value must match when it is read. */
+interface Expectation {
+  /** The hash of the page's cache key. */
+  readonly hash: string;
+  /** The current time in epoch milliseconds. */
+  readonly now: number;
+  /** The maximum size of the body in bytes. */
+  readonly maxBytes: number;
+}
+
+/**
+ * The first bytes of a value: a mark and the version of the format. After them follow the length of the header in four
+ * bytes, the header in JSON, and the body.
+ */
+const MARK = Buffer.from('PPg1');
+const PREFIX_BYTES = MARK.length + 4;
+const MAX_HEADER_BYTES = 512 * 1024;
+
+/** How far the clocks of two gateways may differ, in milliseconds. */
+const MAX_SKEW_MS = 2_000;
+
+/** Returns a page as bytes. `hash` is the hash of its cache key. */
+export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
+  const { body, status: _, ...facts } = page;
+  const header = Buffer.from(JSON.stringify({ hash, at, ...facts }));
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  MARK.copy(prefix);
+  prefix.writeUInt32BE(header.length, MARK.length);
+  return Buffer.concat([prefix, header, body]);
+}
+
+/**
+ * Reads a page. Returns undefined unless the bytes are a complete and unchanged page of the key: the server may hold
+ * values of other programs or versions, and other programs may write to it.
+ */
+export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
+  if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;
+  const headerBytes = value.readUInt32BE(MARK.length);
+  const bodyStart = PREFIX_BYTES + headerBytes;
+  if (headerBytes > MAX_HEADER_BYTES || bodyStart > value.length || value.length - bodyStart > maxBytes)
+    return undefined;
+  const facts = parse(value.toString('utf8', PREFIX_BYTES, bodyStart));
+  if (facts === undefined || facts['hash'] !== hash) return undefined;
+  const { at, etag, headers, validity, carriesPrivate, tags, pageCount, filledBy } = facts;
+  const times = TIMES.map((name) => facts[name]);
+  const isKnown =
+    isPosition(at) &&
+    times.every((time) => typeof time === 'number' && Number.isFinite(time) && time >= 0) &&
+    isHeaders(headers) &&
+    Array.isArray(tags) &&
+    tags.every((tag) => typeof tag === 'string') &&
+    typeof carriesPrivate === 'boolean' &&
+    STORABLE.has(validity as Validity) &&
+    (pageCount === undefined || (Number.isSafeInteger(pageCount) && (pageCount as number) >= 0)) &&
+    (filledBy === undefined || typeof filledBy === 'string');
+  if (!isKnown) return undefined;
+  const [storedAt, asOf, freshUntilAt, staleUntilAt, errorUntilAt, initialAgeSeconds] = times as Times;
+  if (storedAt > now + MAX_SKEW_MS) return undefined;
+  // The copy does not keep the header in memory.
+  const body = Buffer.from(Uint8Array.prototype.slice.call(value, bodyStart));
+  if (etag !== etagOf(body)) return undefined;
+  const page: StoredPage = Object.freeze({
+    status: 200,
+    headers: Object.freeze(storedHeaders(headers).map(([name, text]) => Object.freeze([name, text] as const))),
+    body,
+    etag,
+    storedAt: Math.min(storedAt, now),
+    asOf: Math.min(asOf, storedAt, now),
+    freshUntilAt,
+    staleUntilAt,
+    errorUntilAt,
+    initialAgeSeconds,
+    tags: Object.freeze(tags as string[]),
+    pageCount: pageCount as number | undefined,
+    carriesPrivate,
+    validity: validity as Validity,
+    filledBy,
+  });
+  return { page, at };
+}
+
+const TIMES = ['storedAt', 'asOf', 'freshUntilAt', 'staleUntilAt', 'errorUntilAt', 'initialAgeSeconds'] as const;
+type Times = [number, number, number, number, number, number];
+
+/** The verdicts with which a page can have been stored. */
+const STORABLE: ReadonlySet<Validity> = new Set(['valid', 'accepted', 'violations', 'off']);
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPosition(value: unknown): value is LogPosition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { lineage, number } = value as Partial<Record<keyof LogPosition, unknown>>;
+  return typeof lineage === 'string' && Number.isSafeInteger(number);
+}
+
+/** Returns whether a value is a list of headers that Node can send. All stored pages are JSON. */
+function isHeaders(value: unknown): value is HeaderPairs {
+  const isPair = (pair: unknown) =>
+    Array.isArray(pair) &&
+    pair.length === 2 &&
+    pair.every((text) => typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
+  if (!Array.isArray(value) || !value.every(isPair)) return false;
+  const type = contentType(value as unknown as HeaderPairs);
+  return type !== undefined && mediaTypeOf(type) === 'application/json';
+}

@@ -1,0 +1,284 @@
+import { hash as digest, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../lib/clock.ts';
+import type { LogPosition } from '../model/change-log.ts';
+import { isKnownEverywhere } from './audience.ts';
+import type { ChangeFollower } from './change-follower.ts';
+import type { PageCache } from './page-cache.ts';
+import type { PageStore } from './page-store.ts';
+import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
+import { audienceOfKey, type StoredPage } from './stored-page.ts';
+import { invalidatingTags } from './tags.ts';
+
+/** Which page a request needs from the second level, and whether it may wait for another gateway to fetch it. */
+interface Need {
+  readonly mayWait: boolean;
+  /** Only a fresh page is of use that was stored after this instant, in epoch milliseconds. */
+  readonly newerThan?: number;
+}
+
+/** What a request has to do for a page that is not in memory. */
+interface Claim {
+  /** Serve the page, fetch it and then call `done`, or leave it to the request that is fetching it. */
+  readonly kind: 'page' | 'fetch' | 'busy';
+  /** The page. If it has to be fetched, this is the stored one, which may be served only if the upstream fails. */
+  readonly shared: SharedPage | undefined;
+  readonly done: () => void;
+}
+
+/** The result of one lookup in the second level. */
+export const SHARED_RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
+
+/** Counts of the second level. */
+interface SharedPageCounts extends Readonly<Record<(typeof SHARED_RESULTS)[number], number>> {
+  /** Requests that waited while another gateway fetched their page. */
+  readonly waits: number;
+  /** Of these, the requests that received the page and did not have to fetch it. */
+  readonly avoided: number;
+}
+
+/** The pages that gateways share. One gateway fetches a page, and the others wait for it. */
+export interface SharedPages {
+  /** Looks a page up. If it is missing, takes the lock under which one gateway fetches it. Never rejects. */
+  claim(key: string, need: Need): Promise<Claim>;
+  /** Stores a page for all gateways, in the background. `at` is the position of the log when its fetch began. */
+  put(key: string, page: StoredPage, at: LogPosition): void;
+  /** Removes a page, in the background. */
+  drop(key: string): void;
+  /** Changes the maximum size of a page. */
+  configure(options: Pick<SharedPagesParts, 'maxEntryBytes'>): void;
+  counts(): SharedPageCounts;
+}
+
+/** The parts of the shared pages. */
+interface SharedPagesParts {
+  readonly store: PageStore;
+  readonly changes: ChangeFollower;
+  readonly clock: Clock;
+  /** The maximum size of a page in bytes. */
+  readonly maxEntryBytes: number;
+  /** Distinguishes the pages of different releases, because their rules may differ. */
+  readonly release: string;
+  readonly times?: Partial<typeof TIMES>;
+}
+
+/** Times in milliseconds. */
+const TIMES = {
+  /** The time after which a lock expires, unless its owner renews it. */
+  lease: 2_000,
+  renew: 600,
+  /** The time between two lookups while waiting, in case the report about the page is lost. */
+  poll: 250,
+  longestWait: 10_000,
+  /** The time for which a page that was not stored is fetched without a lock. */
+  unstorable: 10_000,
+};
+const MAX_UNSTORABLE = 1_000;
+
+const ignore = () => undefined;
+const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
+
+/** A fetch under a lock. */
+interface Held {
+  readonly hash: string;
+  readonly token: string;
+  /** Whether the page was stored. Undefined if it was not even attempted. */
+  write?: Promise<boolean>;
+}
+
+/** Creates the second level of the page cache. */
+export function createSharedPages(parts: SharedPagesParts): SharedPages {
+  const { store, changes, clock, release } = parts;
+  let maxBytes = parts.maxEntryBytes;
+  const times = { ...TIMES, ...parts.times };
+  const counts = { hit: 0, miss: 0, invalid: 0, away: 0, error: 0, waits: 0, avoided: 0 };
+  const claims = new Map<string, Promise<Claim>>();
+  const held = new Map<string, Held>();
+  // A page that cannot be stored would make the gateways fetch it one after the other.
+  const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
+  const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
+  const isSharable = (key: string) => isKnownEverywhere(audienceOfKey(key));
+  const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
+
+  store.onFilled((hash, stored) => {
+    for (const wake of waiting.get(hash) ?? []) wake(stored);
+  });
+
+  /** Starts to listen for the report about a page. `outcome` is undefined if there is none in time. */
+  const listen = (hash: string) => {
+    const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
+    const wakes = waiting.get(hash) ?? new Set();
+    waiting.set(hash, wakes.add(resolve));
+    return {
+      outcome: (ms: number) => {
+        const timer = setTimeout(resolve, ms, undefined).unref();
+        return promise.finally(() => clearTimeout(timer));
+      },
+      stop() {
+        wakes.delete(resolve);
+        if (wakes.size === 0 && waiting.get(hash) === wakes) waiting.delete(hash);
+      },
+    };
+  };
+
+  const isValid = ({ page, at }: SharedPage) =>
+    changes.isValid(invalidatingTags(page.tags), at) && changes.mayServe(page.asOf);
+
+  /** Looks a page up. Rejects if the store is unavailable. */
+  const read = async (hash: string): Promise<SharedPage | 'miss' | 'invalid'> => {
+    const value = await store.get(hash);
+    if (value === undefined) return 'miss';
+    const shared = decodePage(value, { hash, now: clock(), maxBytes });
+    return shared !== undefined && isValid(shared) ? shared : 'invalid';
+  };
+
+  const isUseful = ({ page }: SharedPage, { newerThan }: Need) => {
+    const now = clock();
+    if (newerThan !== undefined) return now < page.freshUntilAt && page.storedAt > newerThan;
+    return now < Math.max(page.freshUntilAt, page.staleUntilAt);
+  };
+
+  const fetchUnder = (key: string, lock: Held, shared: SharedPage | undefined): Claim => {
+    held.set(key, lock);
+    const { hash, token } = lock;
+    const renewing = setInterval(() => {
+      store.renew(hash, token, times.lease).catch(() => undefined);
+    }, times.renew).unref();
+    const finish = async () => {
+      const stored = (await lock.write) === true;
+      if (!stored) unstorable.set(key, performance.now() + times.unstorable);
+      await store.release(hash, token, stored);
+    };
+    return {
+      kind: 'fetch',
+      shared,
+      done() {
+        clearInterval(renewing);
+        claims.delete(key);
+        if (held.get(key) === lock) held.delete(key);
+        finish().catch(() => undefined);
+      },
+    };
+  };
+
+  const attempt = async (key: string, need: Need): Promise<Claim> => {
+    const withoutLock = (shared?: SharedPage): Claim => ({
+      kind: 'fetch',
+      shared,
+      done: () => void claims.delete(key),
+    });
+    if (!isSharable(key)) return withoutLock();
+    if (!store.isAvailable() || changes.position() === undefined) {
+      counts.away += 1;
+      return withoutLock();
+    }
+    const hash = hashOf(key);
+    const deadline = performance.now() + times.longestWait;
+    let waited = false;
+    try {
+      for (;;) {
+        const found = await read(hash);
+        const shared = typeof found === 'string' ? undefined : found;
+        const isHit = shared !== undefined && isUseful(shared, need);
+        if (!waited) counts[isHit ? 'hit' : typeof found === 'string' ? found : 'miss'] += 1;
+        if (isHit) {
+          if (waited) counts.avoided += 1;
+          return { kind: 'page', shared, done: ignore };
+        }
+        if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
+        // The page may be stored between the attempt to take the lock and the wait.
+        const report = listen(hash);
+        try {
+          const token = randomUUID();
+          if (await store.lock(hash, token, times.lease)) return fetchUnder(key, { hash, token }, shared);
+          if (!need.mayWait) return BUSY;
+          if (!waited) counts.waits += 1;
+          waited = true;
+          const stored = await report.outcome(times.poll * (0.75 + Math.random() / 2));
+          if (stored === false) unstorable.set(key, performance.now() + times.unstorable);
+          if (stored === false || performance.now() > deadline) return withoutLock(shared);
+        } finally {
+          report.stop();
+        }
+      }
+    } catch {
+      counts.error += 1;
+      return withoutLock();
+    }
+  };
+
+  const claim = async (key: string, need: Need): Promise<Claim> => {
+    const running = claims.get(key);
+    if (running === undefined) {
+      const own = attempt(key, need);
+      claims.set(key, own);
+      const claimed = await own;
+      if (claimed.kind !== 'fetch') claims.delete(key);
+      return claimed;
+    }
+    if (!need.mayWait) return BUSY;
+    const claimed = await running;
+    if (claimed.kind === 'busy') return claim(key, need);
+    // The request that took the lock releases it.
+    return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
+  };
+
+  return {
+    claim,
+    put(key, page, at) {
+      unstorable.delete(key);
+      const ms = Math.floor(Math.max(page.staleUntilAt, page.errorUntilAt) - clock());
+      if (ms <= 0 || !isSharable(key) || !store.isAvailable()) return;
+      const hash = hashOf(key);
+      const write = store.set(hash, encodePage({ page, at }, hash), ms).then(
+        () => true,
+        () => false,
+      );
+      const fetch = held.get(key);
+      if (fetch !== undefined) fetch.write = write;
+    },
+    drop(key) {
+      if (isSharable(key) && store.isAvailable()) store.drop(hashOf(key)).catch(() => undefined);
+    },
+    configure({ maxEntryBytes }) {
+      maxBytes = maxEntryBytes;
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/**
+ * Returns a cache that follows the changes of all gateways: it serves no page that is older than the bound allows, and
+ * stores its pages in the second level too, if there is one.
+ */
+export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
+  return {
+    ...cache,
+    // A page that may not be served stays in memory, because its changes may still arrive.
+    lookup(key) {
+      const found = cache.lookup(key);
+      return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
+    },
+    lookupStale(key, maxStaleSeconds) {
+      const found = cache.lookupStale(key, maxStaleSeconds);
+      return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
+    },
+    beginFill: (tags) => ({ ...cache.beginFill(tags), at: changes.position() }),
+    store(key, fill, input) {
+      if (!cache.store(key, fill, input)) return false;
+      const page = cache.lookup(key)?.entry;
+      if (page !== undefined && fill.at !== undefined) pages?.put(key, page, fill.at);
+      return true;
+    },
+    adopt(key, shared) {
+      // A change may have arrived since the page was read.
+      if (!changes.isValid(invalidatingTags(shared.page.tags), shared.at)) return undefined;
+      const found = cache.adopt(key, shared);
+      return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
+    },
+    drop(key) {
+      cache.drop(key);
+      pages?.drop(key);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { FakeUpstream } from './fake-upstream.ts';
+import type { RedisServer } from './redis-server.ts';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts';
+import { until } from './until.ts';
+
+/** Starts several gateways that share their state, and waits until each of them has read the log of changes. */
+export async function startFleet(
+  count: number,
+  { url }: Pick<RedisServer, 'url'>,
+  upstream: FakeUpstream,
+  { config, ...more }: Omit<TestGatewayOptions, 'upstream'> = {},
+): Promise<TestGateway[]> {
+  const redis = { url, commandTimeoutMs: 2_000, ...(config?.['redis'] as object | undefined) };
+  const gateways: TestGateway[] = [];
+  for (let index = 0; index < count; index += 1)
+    gateways.push(await startTestGateway({ upstream, ...more, config: { ...config, redis } }));
+  await until(() => gateways.every((one) => sharedBy(one).changes.position() !== undefined));
+  return gateways;
+}
+
+/** Returns the state that a gateway shares with the others. */
+export function sharedBy({ gateway }: TestGateway) {
+  const { shared } = gateway.services;
+  if (shared === undefined) throw new Error('the gateway shares no state');
+  return shared;
+}
+
+/** Resolves when a gateway has applied every change that another one has applied. */
+export function caughtUp(behind: TestGateway, ahead: TestGateway): Promise<void> {
+  const number = () => sharedBy(ahead).changes.position()?.number ?? 0;
+  return until(() => (sharedBy(behind).changes.position()?.number ?? 0) >= number());
+}

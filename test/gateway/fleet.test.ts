@@ -1,0 +1,187 @@
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Answer } from '../builders/call.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import type { TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+
+const QUESTIONS = '/services/v2/question.json';
+
+needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
+  let redis: RedisServer;
+  let fake: FakeUpstream;
+  let fleet: TestGateway[];
+  /** The title of the questions that the upstream returns. */
+  let title = 'first';
+
+  const fetches = () => fake.requests.filter((one) => one.path === QUESTIONS).length;
+  const stateOf = (answer: Answer) => answer.headers['cache-status'];
+  const titleOf = (answer: Answer): string => answer.json.list[0].title as string;
+  const read = (gateway: TestGateway, user = 'alice', target = QUESTIONS) => gateway.call(target, { user });
+  const at = (index: number): TestGateway => {
+    const gateway = fleet[index];
+    if (gateway === undefined) throw new Error(`there is no gateway ${index}`);
+    return gateway;
+  };
+  const purgeAt = (gateway: TestGateway, body: object = { tags: ['questions'] }) =>
+    gateway.admin('/cache/purge', { method: 'POST', body });
+  const answer = () => {
+    const page = exampleOf('listQuestions');
+    page.list[0]['title'] = title;
+    return { json: page };
+  };
+
+  beforeAll(async () => {
+    redis = await startRedisServer(path);
+    fake = await startFakeUpstream(exampleAnswer);
+    fleet = await startFleet(3, redis, fake);
+  });
+  beforeEach(async () => {
+    title = 'first';
+    fake.handler = (request) => (request.path === QUESTIONS ? answer() : exampleAnswer(request));
+    await purgeAt(at(0), { all: true });
+    await Promise.all([caughtUp(at(1), at(0)), caughtUp(at(2), at(0))]);
+    fake.requests.length = 0;
+  });
+
+  it('fetches a page once, and serves it at every gateway', async () => {
+    await read(at(0));
+    const second = await read(at(1));
+    expect(stateOf(second)).toMatch(/^portico; hit; ttl=\d+; detail=shared$/);
+    expect(stateOf(await read(at(1)))).toMatch(/^portico; hit; ttl=\d+$/);
+    expect(fetches()).toBe(1);
+  });
+
+  it('fetches a page once for simultaneous requests at all gateways', async () => {
+    const answers = await Promise.all(fleet.flatMap((gateway) => Array.from({ length: 5 }, () => read(gateway))));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(fetches()).toBe(1);
+  });
+
+  it('removes a purged page from every gateway', async () => {
+    for (const gateway of fleet) await read(gateway);
+    title = 'second';
+    await purgeAt(at(0));
+    await caughtUp(at(1), at(0));
+    await caughtUp(at(2), at(0));
+    for (const gateway of fleet) expect(titleOf(await read(gateway))).toBe('second');
+    expect(fetches()).toBe(2);
+  });
+
+  it('purges at the gateway of the write before the response, even in the second level', async () => {
+    await read(at(1));
+    title = 'second';
+    await purgeAt(at(0));
+    expect(titleOf(await read(at(0)))).toBe('second');
+  });
+
+  // The fetch reads the old state, and its response arrives after the purge. If any gateway stored it as a new page,
+  // the purge would be undone for as long as the page is fresh.
+  it('never serves a page whose fetch began before a purge', async () => {
+    const held = Promise.withResolvers<void>();
+    fake.handler = async (request) => {
+      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      const old = answer();
+      await held.promise;
+      return old;
+    };
+    const slow = read(at(0));
+    await fake.received(1);
+    fake.handler = (request) => (request.path === QUESTIONS ? answer() : exampleAnswer(request));
+    title = 'second';
+    await purgeAt(at(1));
+    held.resolve();
+    expect(titleOf(await slow)).toBe('first');
+    await caughtUp(at(0), at(1));
+    await caughtUp(at(2), at(1));
+    for (const gateway of fleet) expect(titleOf(await read(gateway))).toBe('second');
+  });
+
+  it('counts the lookups in the second level', async () => {
+    const before = sharedBy(at(1)).pages.counts();
+    await read(at(0));
+    await read(at(1));
+    await read(at(1), 'bob');
+    const { hit, miss } = sharedBy(at(1)).pages.counts();
+    expect([hit - before.hit, miss - before.miss]).toEqual([1, 1]);
+  });
+
+  it('keeps the pages of two callers apart at every gateway', async () => {
+    fake.handler = (request) => {
+      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      title = `for ${request.user ?? 'nobody'}`;
+      return answer();
+    };
+    await read(at(0), 'alice');
+    await read(at(1), 'bob');
+    for (const gateway of fleet)
+      for (const user of ['alice', 'bob']) expect(titleOf(await read(gateway, user))).toBe(`for ${user}`);
+    expect(fetches()).toBe(2);
+  });
+
+  it('continues without Redis, and uses it again when it is back', async () => {
+    await read(at(0));
+    await redis.stop();
+    await until(() => !sharedBy(at(1)).redis.isAvailable());
+    expect(await read(at(1))).toMatchObject({ status: 200 });
+    expect(fetches()).toBe(2);
+    await redis.start();
+    await until(() => fleet.every((one) => sharedBy(one).redis.isAvailable()));
+  });
+
+  // Without the bound, a gateway that is cut off would serve pages that the others have purged for as long as they are
+  // fresh or may be stale.
+  it('serves no page beyond the bound while changes cannot arrive, and the same pages again afterwards', async () => {
+    const server = await startRedisServer(path);
+    const clock = createTestClock();
+    const config = { redis: { maxUnsyncedSeconds: 5 }, cache: { freshSeconds: 3_600 } };
+    const [alone] = await startFleet(1, server, fake, { clock, config });
+    if (alone === undefined) throw new Error('no gateway was started');
+    await until(() => sharedBy(alone).changes.syncedAt() > 0);
+    const other = '/services/v2/question.json?pageSize=5';
+    await read(alone);
+    await server.stop();
+    await until(() => !sharedBy(alone).redis.isAvailable());
+    clock.advance(5);
+    expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=3595/);
+    clock.advance(1);
+    expect(stateOf(await read(alone))).toBe('portico; fwd=miss; stored');
+    await read(alone, 'alice', other);
+    clock.advance(4);
+    expect(stateOf(await read(alone))).toMatch(/^portico; hit/);
+    clock.advance(2);
+    expect(stateOf(await read(alone))).toBe('portico; fwd=miss; stored');
+    // The server has lost its data, so nothing that was stored before may be served.
+    await server.start();
+    clock.advance(2);
+    await until(() => sharedBy(alone).follower.isSynced());
+    expect(stateOf(await read(alone, 'alice', other))).toMatch(/fwd=miss/);
+  });
+
+  it('uses its pages again if the connection was interrupted and no change was missed', async () => {
+    const server = await startRedisServer(path);
+    const clock = createTestClock();
+    const config = { redis: { commandTimeoutMs: 100 }, cache: { freshSeconds: 3_600 } };
+    const [alone] = await startFleet(1, server, fake, { clock, config });
+    if (alone === undefined) throw new Error('no gateway was started');
+    await until(() => sharedBy(alone).changes.syncedAt() > 0);
+    await read(alone);
+    server.freeze();
+    await until(() => {
+      // Time passes for the gateway until it notices that the server does not reply.
+      clock.advance(1);
+      return !sharedBy(alone).follower.isSynced();
+    });
+    server.thaw();
+    await until(() => {
+      clock.advance(1);
+      return sharedBy(alone).follower.isSynced();
+    });
+    expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
+  });
+});
