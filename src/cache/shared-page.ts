@@ -83,7 +83,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
     staleUntilAt,
     errorUntilAt,
     initialAgeSeconds,
-    tags: Object.freeze(tags as string[]),
+    tags: Object.freeze(tags),
     pageCount: pageCount as number | undefined,
     carriesPrivate,
     validity: validity as Validity,
@@ -115,11 +115,15 @@ function isPosition(value: unknown): value is LogPosition {
 
 /** Returns whether a value is a list of headers that Node can send. All stored pages are JSON. */
 function isHeaders(value: unknown): value is HeaderPairs {
-  const isPair = (pair: unknown) =>
-    Array.isArray(pair) &&
-    pair.length === 2 &&
-    pair.every((text) => typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
   if (!Array.isArray(value) || !value.every(isPair)) return false;
-  const type = contentType(value as unknown as HeaderPairs);
+  const type = contentType(value);
   return type !== undefined && mediaTypeOf(type) === 'application/json';
+}
+
+function isPair(value: unknown): value is HeaderPairs[number] {
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    value.every((text) => typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+  );
 }

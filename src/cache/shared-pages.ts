@@ -86,6 +86,8 @@ interface Held {
   write?: Promise<boolean>;
 }
 
+const isSharable = (key: string) => isKnownEverywhere(audienceOfKey(key));
+
 /** Creates the second level of the page cache. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const { store, changes, clock, release } = parts;
@@ -97,7 +99,6 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   // A page that cannot be stored would make the gateways fetch it one after the other.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
-  const isSharable = (key: string) => isKnownEverywhere(audienceOfKey(key));
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
 
   store.onFilled((hash, stored) => {

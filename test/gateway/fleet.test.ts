@@ -21,7 +21,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   const fetches = () => fake.requests.filter((one) => one.path === QUESTIONS).length;
   const stateOf = (answer: Answer) => answer.headers['cache-status'];
-  const titleOf = (answer: Answer): string => answer.json.list[0].title as string;
+  const titleOf = (answer: Answer): string => answer.json.list[0].title;
   const read = (gateway: TestGateway, user = 'alice', target = QUESTIONS) => gateway.call(target, { user });
   const at = (index: number): TestGateway => {
     const gateway = fleet[index];
