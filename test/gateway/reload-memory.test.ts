@@ -4,7 +4,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { heldMemory } from '../builders/held-memory.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 
-const RELOADS = 40;
+const RELOADS = 20;
 
 // A configuration takes about 0.35 MB. A single closure that holds the previous configuration would hold all earlier
 // ones with it.

@@ -167,10 +167,10 @@ describe('a reload', () => {
     const { done, lost } = await loadWhile(
       { target: () => gateway.url, path: QUESTIONS, headers: { Authorization: basic('admin') }, clients: 8 },
       async () => {
-        for (; reloads < 6; reloads += 1) {
+        for (; reloads < 4; reloads += 1) {
           const config = { pageBounds: { maxPageSize: 50 + reloads }, upstream: { totalTimeoutMs: 15_000 + reloads } };
           expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied' });
-          await pause(200);
+          await pause(100);
         }
       },
     );
@@ -404,7 +404,7 @@ describe('a rolling restart of two gateways', () => {
       return { url: gateway.url, adminUrl: gateway.adminUrl, stop };
     };
     const load = { path: QUESTIONS, headers: { Authorization: basic('admin') }, clients: 8 };
-    const { done, lost } = await rollingRestart(load, start, 3);
+    const { done, lost } = await rollingRestart(load, start, 2);
     expect(lost).toEqual([]);
     expect(done).toBeGreaterThan(100);
   });

@@ -37,7 +37,7 @@ describe.each(['strict', 'staging', 'observe'] as const)('random scripts in %s',
           throw error;
         }
       }),
-      { numRuns: propertyRuns(40) },
+      { numRuns: propertyRuns(20) },
     );
     expect(details.failed ? `seed ${details.seed}, path ${details.counterexamplePath}: ${failure}` : 'passed').toBe(
       'passed',

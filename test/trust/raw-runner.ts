@@ -49,15 +49,17 @@ export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult
   const follower = String(lastNumber + 1);
   const targets = side.targets(lastNumber);
   const next = closed ? hidden(follower) : following(follower);
+  const earlier = side.upstream.requests.length;
   const { text, broken } = await sendBytes(side.port, one.bytes(targets) + next, side.dial);
+  const received = side.upstream.requests.slice(earlier);
   const statuses = statusesIn(text);
   const isFrom = (id: string) => (request: FakeRequest) =>
     request.headers['x-case'] === id || request.target.includes(`/${id}`);
-  const followed = side.upstream.requests.filter(isFrom(follower)).length;
+  const followed = received.filter(isFrom(follower)).length;
   const isKept = !closed && followed === 1 && statuses.at(-1) === 200;
   return {
     statuses: isKept ? statuses.slice(0, -1) : statuses,
-    upstream: side.upstream.requests.filter(isFrom(targets.id)).length + (isKept ? 0 : followed),
+    upstream: received.filter(isFrom(targets.id)).length + (isKept ? 0 : followed),
     closed: !isKept,
     broken,
     text,
