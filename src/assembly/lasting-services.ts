@@ -111,10 +111,10 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   shared?.listen(purgesOf(purge));
   const fleet = shared && { redis: shared.redis, replica: instance };
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet });
-  const metrics = createMetrics({
-    ...metricsOptions(settings, start, first.isAccepted, clock()),
-    exemplars: tracing !== undefined,
-  });
+  const metrics = createMetrics(
+    { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
+    shared?.metrics,
+  );
   if (metrics.foldedOperations() > 0)
     logger.warn(
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },

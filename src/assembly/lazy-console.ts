@@ -45,7 +45,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly) {
   const { settings, start, services } = compiled;
   const { contract, permissions } = start;
-  const { traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger } = services;
+  const { traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger, shared } = services;
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -62,6 +62,7 @@ function sourcesOf(compiled: CompiledAssembly) {
     inventory: (query) => cache.inventory(query),
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstream.health(),
+    shared: shared && (() => shared.status()),
     upstreamHistory: () => upstream.history(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;

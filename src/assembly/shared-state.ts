@@ -9,6 +9,7 @@ import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
 import type { RedisSecrets } from '../redis/redis-secrets.ts';
+import { createRedisMetrics, type RedisMetrics } from '../telemetry/redis-metrics.ts';
 
 /** The state that this gateway shares with the other gateways of its fleet. */
 export interface SharedState {
@@ -16,6 +17,10 @@ export interface SharedState {
   readonly changes: ChangeLog;
   /** Decides which stored data may still be served, according to the changes. */
   readonly follower: ChangeFollower;
+  /** The metrics of Redis and of the changes. */
+  readonly metrics: RedisMetrics;
+  /** Returns whether Redis is available, and for how long changes of other gateways may have been missed. */
+  status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   /** The pages that gateways share. */
   readonly pages: SharedPages;
   /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
@@ -29,11 +34,13 @@ export function openSharedState(
   secrets: RedisSecrets,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): SharedState {
+  const metrics = createRedisMetrics();
   const redis = connectRedis(options, secrets, clock, {
     onState({ available, reason }) {
       if (available) logger.info('Redis is available: state is shared with the other gateways');
       else logger.warn({ reason }, 'Redis is not available: this gateway continues with its own memory');
     },
+    onCommand: metrics.commanded,
   });
   const follower = createChangeFollower({
     clock,
@@ -52,12 +59,18 @@ export function openSharedState(
     clock,
     maxChanges: options.maxChanges,
     onFault: (message, err) => logger.error({ err }, message),
+    onChange: metrics.changed,
   });
   const store = createRedisPageStore(redis);
   const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
+  const openedAt = clock();
+  const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;
+  metrics.watch({ isAvailable: redis.isAvailable, unsyncedSeconds });
   return {
     redis,
     changes,
+    metrics,
+    status: () => ({ available: redis.isAvailable(), unsyncedSeconds: unsyncedSeconds() }),
     follower,
     pages,
     listen: (one) => void listeners.push(one),

@@ -33,6 +33,12 @@ interface BaselineStore {
   withdraw(fingerprint: string): Promise<boolean> | boolean;
 }
 
+/** The connection to the other gateways, as the console shows it. */
+export interface SharedStatus {
+  readonly available: boolean;
+  readonly unsyncedSeconds: number;
+}
+
 /** The data and controls that the assembly provides to the console. */
 export interface ConsoleSources {
   readonly clock: Clock;
@@ -64,6 +70,8 @@ export interface ConsoleSources {
   readonly reload: () => Promise<ReloadResult>;
   /** Returns the upstream's health, as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
+  /** Returns the state of the connection to Redis. Undefined if no state is shared. */
+  readonly shared?: (() => SharedStatus) | undefined;
   /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */

@@ -5,7 +5,7 @@ import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { configurationRows } from './configuration-rows.ts';
-import type { ConsoleSources } from './console-sources.ts';
+import type { ConsoleSources, SharedStatus } from './console-sources.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { trafficView } from './traffic-view.ts';
 import { upstreamView } from './upstream-view.ts';
@@ -114,6 +114,8 @@ interface StatusView {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
+  /** The connection to Redis. Undefined if no state is shared. */
+  readonly shared: SharedStatus | undefined;
   /** The checks that are enforced globally. If the list is empty, no requests are refused yet. */
   readonly enforced: readonly string[];
   /** The number of active overrides. */
@@ -139,6 +141,7 @@ function statusView(sources: ConsoleSources): StatusView {
     mode: mode.name,
     ...sources.readiness(),
     upstream: upstreamStatus(sources.upstreamHealth()),
+    shared: sources.shared?.(),
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
     overrides: sources.overrides.active().length,
     operations: sources.operations.map(({ id }) => id),

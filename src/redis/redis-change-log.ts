@@ -155,9 +155,10 @@ export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
   };
 
   const reset = ({ lineage, number, id }: Head) => {
+    // The history that is read at the start can contain changes that were appended just before.
+    if (position !== undefined) own.clear();
     position = { lineage, number };
     lastId = id;
-    own.clear();
     notify(() => listener.reset({ lineage, number }), position);
   };
 

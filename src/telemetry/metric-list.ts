@@ -297,6 +297,36 @@ export const METRICS = {
     labels: ['outcome'],
     help: 'Spans for the OTLP receiver: exported, failed (not accepted) or dropped (too many were waiting); 0 without tracing.',
   },
+  redisUp: {
+    name: 'portico_redis_up',
+    type: 'gauge',
+    labels: [],
+    help: '1 while Redis replies, otherwise 0. Metrics about Redis exist only if Redis is configured.',
+  },
+  unsynced: {
+    name: 'portico_redis_unsynced_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Time since all changes of other gateways were known to be applied, in seconds.',
+  },
+  redisCommands: {
+    name: 'portico_redis_commands_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Commands for Redis: ok, refused by the server, timeout, failed, or skipped because Redis was not available.',
+  },
+  redisDuration: {
+    name: 'portico_redis_command_duration_seconds',
+    type: 'histogram',
+    labels: ['outcome'],
+    help: 'Duration of the commands that were sent to Redis, in seconds.',
+  },
+  sharedChanges: {
+    name: 'portico_shared_changes_total',
+    type: 'counter',
+    labels: ['kind', 'direction'],
+    help: 'Applied changes that all gateways share, by kind and direction (sent by this gateway or received).',
+  },
   series: {
     name: 'portico_metric_series',
     type: 'gauge',

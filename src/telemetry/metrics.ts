@@ -6,6 +6,7 @@ import { createLadderMetrics, type LadderCounters, type LadderSources } from './
 import { createCounterFamily } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
+import type { RedisMetrics } from './redis-metrics.ts';
 import { createTraceCounters } from './trace-counters.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
@@ -48,8 +49,11 @@ const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
 
-/** Creates Portico's metrics in a separate registry. Every series exists from startup on. */
-export function createMetrics(given: MetricsOptions): Metrics {
+/**
+ * Creates Portico's metrics in a separate registry. Every series exists from startup on. `redis` is undefined if no
+ * state is shared.
+ */
+export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metrics {
   const registry = new Registry();
   const reloads = createCounterFamily(METRICS.reloads, [['applied', 'refused']]);
   let options: MetricsOptions = { ...given, operations: given.operations.map(labelFacts) };
@@ -67,7 +71,7 @@ export function createMetrics(given: MetricsOptions): Metrics {
     return createLadderMetrics(ids, gauges, share, earlier);
   };
   let ladder = createLadder();
-  const fixed = () => gauges.series + reloads.series + ladder.series;
+  const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0);
   // The counters call the latest options, so that a reload replaces the baseline.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
@@ -95,6 +99,7 @@ export function createMetrics(given: MetricsOptions): Metrics {
     exposition: async (format = 'text') => {
       const startedAt = performance.now();
       const own = [counters.text(format === 'openMetrics'), ladder.text(), reloads.text()];
+      if (redis !== undefined) own.push(redis.text());
       const lines = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
       const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };

@@ -14,7 +14,7 @@ const SCRAPES = ['up', 'scrape_duration_seconds'];
 
 /** Returns every series in a real gateway's scrape, as Prometheus stores it. */
 export async function seriesOfGateway(): Promise<KnownSeries> {
-  // Some series exist only if the upstream has several addresses.
+  // Some series exist only if the upstream has several addresses, or if Redis is configured.
   const gateway = await startTestGateway({
     upstream: 'http://127.0.0.1:9',
     real: true,
@@ -23,6 +23,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
       mode: 'strict',
       authentication: { verifier: 'file' },
       upstream: { alternates: ['http://127.0.0.1:10'] },
+      redis: { url: 'redis://127.0.0.1:9' },
     },
   });
   const { text } = await gateway.admin('/metrics');

@@ -4,6 +4,7 @@ import { MODES } from '../../src/model/checks.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
 import type { MetricsOptions } from '../../src/telemetry/metrics-options.ts';
+import { createRedisMetrics } from '../../src/telemetry/redis-metrics.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
@@ -17,17 +18,20 @@ const list = {
 const comment = { id: 'getComment', paging: undefined, cacheability: undefined, carriesPrivateFields: true };
 
 const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict', more: Partial<MetricsOptions> = {}) =>
-  createMetrics({
-    operations: [list, comment],
-    permissions: ['Edit node', 'Use Private Comments'],
-    mode,
-    checks: MODES[mode].checks,
-    version: '0.0.0',
-    contractVersion: 'v2',
-    release: '4.1',
-    buckets: [0.01, 1],
-    ...more,
-  });
+  createMetrics(
+    {
+      operations: [list, comment],
+      permissions: ['Edit node', 'Use Private Comments'],
+      mode,
+      checks: MODES[mode].checks,
+      version: '0.0.0',
+      contractVersion: 'v2',
+      release: '4.1',
+      buckets: [0.01, 1],
+      ...more,
+    },
+    createRedisMetrics(),
+  );
 
 async function samples(metrics: Metrics): Promise<string[]> {
   return (await metrics.exposition()).split('\n').filter((line) => line.startsWith('portico_'));

@@ -123,12 +123,18 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
 
 function HealthNotes({ status }) {
   if (status === undefined) return null;
-  const { ready, reasons, upstream } = status;
+  const { ready, reasons, upstream, shared } = status;
   return html`${!ready && html`<p class="note bad" role="status">Not ready: ${reasons.join('; ')}</p>`}
   ${
     upstream.status !== 'healthy' &&
     html`<p class=${`note ${upstream.status === 'failing' ? 'bad' : ''}`} role="status">
       The upstream is ${upstream.status}: ${upstream.reasons.join('; ')}
+    </p>`
+  }${
+    shared?.available === false &&
+    html`<p class="note" role="status">
+      Redis is away: this gateway shares nothing with the others. Last in sync ${Math.round(shared.unsyncedSeconds)}
+      seconds ago.
     </p>`
   }`;
 }

@@ -1,0 +1,59 @@
+import type { SharedChange } from '../model/change-log.ts';
+import type { RedisOutcome } from '../redis/connect-redis.ts';
+import { createCounterFamily, createHistogramFamily, headText } from './metric-families.ts';
+import { type MetricEntry, METRICS } from './metric-list.ts';
+
+/** The metrics of the state that gateways share. They exist only if Redis is configured. */
+export interface RedisMetrics {
+  /** Counts a command. */
+  commanded(outcome: RedisOutcome, milliseconds: number): void;
+  /** Counts a change that was applied. `own` is true if this gateway made it. */
+  changed(kind: SharedChange['kind'], own: boolean): void;
+  /** Connects the gauges to their sources. */
+  watch(sources: RedisSources): void;
+  readonly series: number;
+  /** Returns these metrics in the exposition format. */
+  text(): string;
+}
+
+interface RedisSources {
+  readonly isAvailable: () => boolean;
+  /** Returns for how long changes of other gateways may have been missed, in seconds. */
+  readonly unsyncedSeconds: () => number;
+}
+
+/** Upper bounds in seconds. A server in the same network replies within the first, and a request waits for 0.25 s. */
+const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
+const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<
+  RedisOutcome,
+  true
+>;
+const KINDS = { purge: true, demote: true, forget: true, reread: true } satisfies Record<SharedChange['kind'], true>;
+
+/** Creates the metrics of shared state. */
+export function createRedisMetrics(): RedisMetrics {
+  const commands = createCounterFamily(METRICS.redisCommands, [Object.keys(OUTCOMES)]);
+  const sent = Object.keys(OUTCOMES).filter((outcome) => outcome !== 'skipped');
+  const duration = createHistogramFamily(METRICS.redisDuration, sent, COMMAND_BUCKETS);
+  const changes = createCounterFamily(METRICS.sharedChanges, [Object.keys(KINDS), ['sent', 'received']]);
+  let sources: RedisSources | undefined;
+  return {
+    commanded(outcome, milliseconds) {
+      commands.inc(outcome);
+      duration.observe(outcome, milliseconds / 1000);
+    },
+    changed: (kind, own) => changes.inc(kind, own ? 'sent' : 'received'),
+    watch: (given) => void (sources = given),
+    series: commands.series + duration.series + changes.series + 2,
+    text: () =>
+      [
+        gauge(METRICS.redisUp, Number(sources?.isAvailable() ?? false)),
+        gauge(METRICS.unsynced, sources?.unsyncedSeconds() ?? 0),
+        commands.text(),
+        duration.text(),
+        changes.text(),
+      ].join(''),
+  };
+}
+
+const gauge = (entry: MetricEntry, value: number) => `${headText(entry)}${entry.name} ${value}\n`;

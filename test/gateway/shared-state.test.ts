@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+
+const LIST = '/services/v2/question.json';
+
+async function startGateway(redis: Record<string, unknown>) {
+  const upstream = await startReferenceServer({ complete: true });
+  cleanUpAfterFile(() => upstream.close());
+  return startTestGateway({ upstream, config: { redis, adminToken: 'the-token-of-the-test' } });
+}
+
+/** Waits until a metric has a value. Scrapes are expensive, so the test pauses between them. */
+async function shows(gateway: TestGateway, series: string, isExpected: (value: number) => boolean): Promise<void> {
+  while (!isExpected(await gateway.metric(series))) await wait(50);
+}
+
+describe('a gateway whose Redis cannot be reached', () => {
+  it('is ready and serves requests', async () => {
+    const gateway = await startGateway({ url: 'redis://127.0.0.1:1' });
+    await until(() => gateway.log.some((line) => line.includes('Redis is not available')));
+    expect((await gateway.admin('/readyz')).status).toBe(200);
+    const { status } = await gateway.call(LIST);
+    expect(status).toBe(200);
+    expect(await gateway.metric('portico_redis_up')).toBe(0);
+    expect(await gateway.metric('portico_redis_commands_total{outcome="skipped"}')).toBeGreaterThan(0);
+    expect((await gateway.call(LIST)).headers['cache-status']).toMatch(/hit/);
+  });
+
+  // The URL of Redis often contains the password of a server that many programs share.
+  it('shows the URL, the user and the password of Redis nowhere', async () => {
+    const gateway = await startGateway({ url: 'redis://planted-user:planted-password@planted-host.invalid' });
+    await until(() => gateway.log.some((line) => line.includes('Redis is not available')));
+    const admin = { headers: { authorization: 'Bearer the-token-of-the-test' } };
+    const pages = await Promise.all(
+      ['/console/api/configuration', '/console/api/status', '/metrics', '/readyz'].map((path) =>
+        gateway.admin(path, admin),
+      ),
+    );
+    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const shown = [...pages.map(({ text }) => text), ...gateway.log].join('\n');
+    expect(shown).toContain('redis.prefix');
+    expect(shown.match(/planted\S*/g)).toBeNull();
+    const [, status] = pages;
+    expect((JSON.parse(status?.text ?? '{}') as Record<string, unknown>)['shared']).toMatchObject({ available: false });
+  });
+});
+
+needsProgram('redis', 'gateways that share a Redis server', (path) => {
+  it('are in sync, and each counts the changes of the other', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await startGateway({ url }), await startGateway({ url })];
+    const headers = { authorization: 'Bearer the-token-of-the-test' };
+    await until(() => [one, other].every(({ log }) => log.some((line) => line.includes('Redis is available'))));
+    for (const gateway of [one, other]) await shows(gateway, 'portico_redis_unsynced_seconds', (value) => value < 1);
+    const purged = await one.admin('/cache/purge', { method: 'POST', headers, body: { all: true } });
+    expect(purged.status).toBe(200);
+    await shows(other, 'portico_shared_changes_total{kind="purge",direction="received"}', (value) => value > 0);
+    await shows(one, 'portico_shared_changes_total{kind="purge",direction="sent"}', (value) => value > 0);
+    expect(await one.metric('portico_redis_up')).toBe(1);
+  });
+});
