@@ -191,7 +191,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
         const report = listen(hash);
         try {
           const token = randomUUID();
-          if (await store.lock(hash, token, times.lease)) return fetchUnder(key, { hash, token }, shared);
+          if (await store.lock(hash, token, times.lease)) {
+            // Another gateway may have stored the page and released the lock since the page was looked up.
+            const latest = await read(hash).catch(() => 'miss' as const);
+            if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, { hash, token }, shared);
+            store.release(hash, token, true).catch(ignore);
+            return { kind: 'page', shared: latest, done: ignore };
+          }
           if (!need.mayWait) return BUSY;
           if (!waited) counts.waits += 1;
           waited = true;
