@@ -25,6 +25,7 @@ import {
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
 import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
+import { logAttempts } from '../telemetry/trace-context.ts';
 import {
   compileLegacyAddresses,
   type LegacyAddresses,
@@ -126,7 +127,7 @@ export function compileGateway(
 
 function undocumentedPlan(
   settings: Settings,
-  { upstream, purge, learning }: Services,
+  { upstream, purge, learning, tracing }: Services,
   parts: Pick<UndocumentedPlanParts, 'access' | 'clock' | 'legacy'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
@@ -137,6 +138,7 @@ function undocumentedPlan(
     rewriteUrls: settings.rewriteUrls,
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
+    logAttempts: tracing && logAttempts,
     sample: learning?.samplePath,
     purge: (tags) => purge(tags ?? 'all'),
   });
@@ -181,7 +183,7 @@ function stageServices(
     check: contract.checkResponse,
     namesUpstream,
     knownBodies: createKnownBodies(),
-    exportsSpans: services.tracing !== undefined,
+    logAttempts: services.tracing && logAttempts,
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:

@@ -29,6 +29,27 @@ export interface CacheTrace {
   readonly shared?: boolean;
 }
 
+/** One sending of a request to the upstream. It is recorded only if spans are exported. */
+export interface Attempt {
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** When the response or the failure was known, in epoch milliseconds. */
+  readonly endedAt: number;
+  /** The `traceparent` header that was sent. */
+  readonly traceparent: string;
+  /** The host and port, if the upstream has several addresses. */
+  readonly address: string | undefined;
+  /** Why there was no response. Undefined if there was one. */
+  readonly failure: string | undefined;
+}
+
+/** The attempts of one exchange, in order. */
+export interface AttemptLog {
+  readonly attempts: Attempt[];
+  /** Returns the `traceparent` header of the next attempt. */
+  next(): string;
+}
+
 /** The exchange with the upstream, if there was one. */
 interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if the transport failed. */
@@ -41,8 +62,10 @@ interface UpstreamTrace {
   readonly startedAt?: number;
   readonly seconds: number;
   readonly attempts: number;
-  /** The `traceparent` header that was sent to the upstream. */
+  /** The `traceparent` header of the first attempt. */
   readonly traceparent?: string;
+  /** How often the request was sent. Undefined if this was not recorded. */
+  readonly sent?: readonly Attempt[] | undefined;
   /** The `X-Request-Id` header that was sent to the upstream, if it is not the client's own. */
   readonly requestId?: string | undefined;
 }

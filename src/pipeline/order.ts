@@ -30,7 +30,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     redactFields(services.mayReadPrivateFields, services.jsonLimits),
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
-    coalesce(services),
+    coalesce(services.cache, services.logAttempts !== undefined),
     isolatePage(services),
     translateFailure(services),
     validateResponse(services),

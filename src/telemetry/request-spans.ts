@@ -2,7 +2,7 @@ import type { Attributes, HrTime, Link, SpanContext, SpanKind } from '@opentelem
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
-import type { CheckVerdict, Trace } from '../model/trace.ts';
+import type { Attempt, CheckVerdict, Trace } from '../model/trace.ts';
 import { safePath } from '../privacy/path-text.ts';
 import { siblingSpan } from './trace-context.ts';
 import { spendsErrorBudget } from './trace-counters.ts';
@@ -32,15 +32,12 @@ const ERROR = 2;
 /** The methods that may appear in spans (RFC 9110 and RFC 5789). Every other method becomes `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
 
-/** The ways in which an exchange fails before anything is sent, so that there is no span of it. */
-const NOT_SENT = new Set(['shed', 'circuit_open']);
-
 type TimedEvent = ReadableSpan['events'][number];
 type UpstreamTrace = NonNullable<Trace['upstream']>;
 
 /**
- * Returns a function that converts the trace of a finished request to spans: one for the request, and one for the
- * exchange with the upstream, if there was one. If the trace is not sampled, there are no spans.
+ * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each time
+ * that it was sent to the upstream. If the trace is not sampled, there are no spans.
  *
  * Spans contain names, numbers and codes, like the access log, and never values from messages: paths are templates, and
  * there are no queries, headers, names, addresses or error texts.
@@ -50,11 +47,11 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
   const server =
     subject.publicHost === undefined ? {} : addressOf(new URL(`${subject.scheme}://${subject.publicHost}`));
   const upstream = new URL(subject.upstreamUrl);
-  const base = `${upstream.origin}${upstream.pathname.replace(/\/$/, '')}`;
+  const basePath = upstream.pathname.replace(/\/$/, '');
   const span = createSpan(origin);
 
   /** Returns the span of the request, or of background work for it. */
-  const ownSpan = (trace: Trace, exchange: SpanContext | undefined): ReadableSpan => {
+  const ownSpan = (trace: Trace, attempts: readonly Attempt[]): ReadableSpan => {
     const { background, parentSpanId, status, cache, leader } = trace;
     const operation = operations.get(trace.operation ?? '');
     const own = spanContext(background === true ? siblingSpan(trace.traceparent) : trace.traceparent);
@@ -65,9 +62,13 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
     const links: Link[] = [];
     // An exchange in another trace is linked, because it cannot be a child.
-    if (exchange !== undefined && exchange.traceId !== own.traceId) links.push({ context: exchange });
-    const joined = leader?.upstream?.traceparent;
-    if (joined !== undefined) links.push({ context: spanContext(joined), attributes: { 'portico.link': 'coalesced' } });
+    for (const { traceparent } of attempts) {
+      const context = spanContext(traceparent);
+      if (context.traceId !== own.traceId) links.push({ context });
+    }
+    const joined = attemptsOf(leader?.upstream).at(-1);
+    if (joined !== undefined)
+      links.push({ context: spanContext(joined.traceparent), attributes: { 'portico.link': 'coalesced' } });
     const startedAt = trace.startedAt;
     const end = Math.max(startedAt + (trace.seconds ?? 0) * 1000, upstreamEnd(trace.upstream) ?? 0);
     return span({
@@ -98,8 +99,11 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     });
   };
 
-  const clientSpan = (trace: Trace, exchange: UpstreamTrace, context: SpanContext, own: ReadableSpan): ReadableSpan => {
-    const { status, attempts, startedAt = trace.startedAt } = exchange;
+  const clientSpan = (trace: Trace, attempt: Attempt, index: number, own: ReadableSpan): ReadableSpan => {
+    const { startedAt, endedAt, address, failure } = attempt;
+    const status = failure === undefined ? trace.upstream?.status : undefined;
+    const context = spanContext(attempt.traceparent);
+    const url = address === undefined ? upstream : new URL(`${upstream.protocol}//${address}`);
     const operation = operations.get(trace.operation ?? '');
     const sent = operation?.method ?? trace.method;
     const method = METHODS.has(sent) ? sent : '_OTHER';
@@ -110,14 +114,14 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
       context,
       parent: isChild ? own.spanContext() : undefined,
       startedAt,
-      end: upstreamEnd(exchange) ?? startedAt,
-      error: status === undefined ? failureOf(trace) : status >= 400 ? String(status) : undefined,
+      end: endedAt,
+      error: failure ?? (status === undefined ? failureOf(trace) : status >= 400 ? String(status) : undefined),
       attributes: {
         'http.request.method': method,
-        'url.full': `${base}${operation?.path ?? safePath(trace.target ?? '')}`,
-        ...addressOf(upstream),
+        'url.full': `${url.origin}${basePath}${operation?.path ?? safePath(trace.target ?? '')}`,
+        ...addressOf(url),
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
-        ...(attempts > 1 ? { 'http.request.resend_count': attempts - 1 } : {}),
+        ...(index > 0 ? { 'http.request.resend_count': index } : {}),
       },
       links: isChild ? [] : [{ context: own.spanContext() }],
       events: [],
@@ -126,11 +130,9 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
 
   return (trace) => {
     if (!isSampled(trace.traceparent)) return [];
-    const { upstream: exchange } = trace;
-    const sent = exchange === undefined || NOT_SENT.has(exchange.shape) ? undefined : exchange.traceparent;
-    const context = sent === undefined ? undefined : spanContext(sent);
-    const own = ownSpan(trace, context);
-    return exchange === undefined || context === undefined ? [own] : [own, clientSpan(trace, exchange, context, own)];
+    const attempts = attemptsOf(trace.upstream);
+    const own = ownSpan(trace, attempts);
+    return [own, ...attempts.map((attempt, index) => clientSpan(trace, attempt, index, own))];
   };
 }
 
@@ -155,6 +157,18 @@ function addressOf({ hostname, port, protocol }: URL): Attributes {
 /** Returns why a request failed, as a word from a fixed set. */
 function failureOf({ failure, upstream, status }: Trace): string {
   return failure?.cause ?? (upstream?.status === undefined ? upstream?.shape : undefined) ?? String(status ?? '_OTHER');
+}
+
+/**
+ * Returns every sending of a request. If they were not recorded, as for an upload through the proxy library, there was
+ * exactly one.
+ */
+function attemptsOf(exchange: UpstreamTrace | undefined): readonly Attempt[] {
+  const { sent, startedAt, traceparent } = exchange ?? {};
+  if (sent !== undefined) return sent;
+  if (exchange === undefined || startedAt === undefined || traceparent === undefined) return [];
+  const endedAt = upstreamEnd(exchange) ?? startedAt;
+  return [{ startedAt, endedAt, traceparent, address: undefined, failure: undefined }];
 }
 
 const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
@@ -189,7 +203,8 @@ function eventsOf(trace: Trace, end: number): TimedEvent[] {
   if (leader !== undefined) add(before, 'coalesced', {});
   if (upstream !== undefined) {
     const at = upstreamEnd(upstream) ?? end;
-    if (upstream.attempts > 1) add(at, 'retried', { 'portico.attempts': upstream.attempts });
+    const attempts = upstream.sent?.length ?? upstream.attempts;
+    if (attempts > 1) add(upstream.sent?.[1]?.startedAt ?? at, 'retried', { 'portico.attempts': attempts });
     add(at, 'upstream', {
       'portico.upstream.shape': upstream.shape,
       ...(upstream.status === undefined ? {} : { 'portico.upstream.status_code': upstream.status }),

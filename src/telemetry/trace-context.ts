@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Attempt, AttemptLog } from '../model/trace.ts';
 
 /** The trace context of a request: the caller's trace continued with Portico's own span, or a new trace. */
 export interface TraceContext {
@@ -79,6 +80,12 @@ export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling,
 /** Returns the `traceparent` of another span in the same trace and with the same flags. */
 export function siblingSpan(traceparent: string): string {
   return `${traceparent.slice(0, 36)}${randomHex(16)}${traceparent.slice(52)}`;
+}
+
+/** Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each other one its own. */
+export function logAttempts(traceparent: string): AttemptLog {
+  const attempts: Attempt[] = [];
+  return { attempts, next: () => (attempts.length === 0 ? traceparent : siblingSpan(traceparent)) };
 }
 
 const RANDOM_DIGITS = 13;

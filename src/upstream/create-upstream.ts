@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
+import type { AttemptLog } from '../model/trace.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
@@ -66,6 +67,8 @@ export interface UpstreamRequest {
    * streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
+  /** Records every sending of the request, and names the span of each. Undefined if spans are not exported. */
+  readonly log?: AttemptLog | undefined;
 }
 
 /** A response and the number of times the request was sent. */
@@ -154,7 +157,8 @@ export function createUpstream(
    * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, it is also
    * repeated after any other lost connection, at another address.
    */
-  const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
+  const send = async <T>(request: UpstreamRequest, path: string, sendOnce: SendOnce<T>) => {
+    const once = request.log === undefined ? sendOnce : logged(sendOnce, request.log, clock);
     const wire: WireRequest = {
       method: request.method,
       path,
@@ -366,3 +370,31 @@ const isConnectTimeout = (error: unknown) =>
 const originOf = (url: string) => new URL(url).origin;
 
 type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progress: SendProgress) => Promise<T>;
+
+/** Returns a function that sends a request like `once` and records it. Each attempt has a `traceparent` of its own. */
+function logged<T>(once: SendOnce<T>, log: AttemptLog, clock: Clock): SendOnce<T> {
+  return async (dispatcher, wire, progress) => {
+    const traceparent = log.next();
+    nameSpan(wire.headers as string[], traceparent);
+    const startedAt = clock();
+    const ended = (failure: string | undefined) =>
+      log.attempts.push({ startedAt, endedAt: clock(), traceparent, address: wire.sentTo, failure });
+    try {
+      const sent = await once(dispatcher, wire, progress);
+      ended(undefined);
+      return sent;
+    } catch (error) {
+      ended(error instanceof UpstreamFailure ? (error.facts?.cause ?? error.kind) : 'other');
+      throw error;
+    }
+  };
+}
+
+/** Sets `traceparent` in a list of alternating names and values. Portico adds this header after all others. */
+function nameSpan(headers: string[], traceparent: string): void {
+  for (let index = headers.length - 2; index >= 0; index -= 2) {
+    if (headers[index] !== 'traceparent') continue;
+    headers[index + 1] = traceparent;
+    return;
+  }
+}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
-import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../builders/otlp-receiver.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 
@@ -26,7 +27,7 @@ async function start(config: Record<string, unknown> = {}, more: Partial<TestGat
 
 const serverSpan = (receiver: OtlpReceiver) => receiver.span(({ kind }) => kind === 'server');
 const clientSpan = (receiver: OtlpReceiver) => receiver.span(({ kind }) => kind === 'client');
-const eventOf = (span: Awaited<ReturnType<typeof serverSpan>>, name: string) =>
+const eventOf = (span: ReceivedSpan, name: string) =>
   span.events.find((event) => event.name === `portico.${name}`)?.attributes;
 
 describe('the spans of a request', () => {
@@ -171,6 +172,162 @@ describe('the spans of a request', () => {
       { traceId: client.traceId, spanId: client.spanId, attributes: { 'portico.link': 'coalesced' } },
     ]);
     expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe('the spans of a repeated exchange', () => {
+  /** Starts a gateway in front of two addresses, the first of which closes every connection. */
+  async function startPair(mode: string) {
+    const receiver = await startOtlpReceiver();
+    const broken = await startFakeUpstream((_request, response) => void response.destroy());
+    const working = await startFakeUpstream(exampleAnswer);
+    const gateway = await startTestGateway({
+      upstream: broken,
+      real: true,
+      keepAccounts: true,
+      config: {
+        mode,
+        authentication: { verifier: 'file' },
+        cache: { enabled: false },
+        tracing: { endpoint: receiver.url, exportSeconds: 0.01 },
+        upstream: { alternates: [working.url] },
+      },
+    });
+    return { receiver, broken, working, gateway };
+  }
+
+  it('are one for each attempt, with its address, its result and the id that was sent', async () => {
+    const { receiver, broken, working, gateway } = await startPair('staging');
+    expect((await gateway.call(PAGE, { user: 'bob' })).status).toBe(200);
+    await gateway.close();
+    const [server, ...clients] = receiver.spans;
+    expect(eventOf(server as ReceivedSpan, 'retried')).toEqual({ 'portico.attempts': 2 });
+    expect(clients).toMatchObject([
+      {
+        parentSpanId: server?.spanId,
+        status: { code: 2 },
+        attributes: { 'server.port': Number(new URL(broken.url).port), 'error.type': 'connection_terminated' },
+      },
+      {
+        parentSpanId: server?.spanId,
+        status: { code: 0 },
+        attributes: {
+          'server.port': Number(new URL(working.url).port),
+          'url.full': `${working.url}${PAGE}`,
+          'http.request.resend_count': 1,
+          'http.response.status_code': 200,
+        },
+      },
+    ]);
+    expect([broken, working].map(({ requests }) => requests[0]?.headers['traceparent'])).toEqual(
+      clients.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
+    );
+    expect(clients[0]?.attributes['http.request.resend_count']).toBeUndefined();
+  });
+
+  it('are none if the exchange was refused before it was sent', async () => {
+    const { receiver, upstream, gateway } = await start({
+      upstream: { circuit: { failures: 1 } },
+      cache: { enabled: false },
+    });
+    upstream.handler = (_request, response) => void response.destroy();
+    await gateway.call(PAGE);
+    await gateway.call(PAGE);
+    await gateway.close();
+    const [, , refused] = receiver.spans;
+    expect(receiver.spans).toHaveLength(3);
+    expect(refused).toMatchObject({
+      kind: 'server',
+      attributes: { 'http.response.status_code': 503, 'error.type': 'upstream_circuit_open' },
+    });
+    expect(eventOf(refused as ReceivedSpan, 'upstream')).toMatchObject({ 'portico.upstream.shape': 'circuit_open' });
+  });
+});
+
+describe('the spans of background work', () => {
+  it('are a child of the span of the request that caused it', async () => {
+    const clock = createTestClock();
+    const { receiver, gateway } = await start({ tracing: { exportSeconds: 0.01 } }, { clock });
+    await gateway.call(PAGE);
+    const miss = await serverSpan(receiver);
+    clock.advance(40);
+    await gateway.call(PAGE);
+    const stale = await receiver.span(({ attributes }) => attributes['portico.cache'] === 'stale');
+    const refresh = await receiver.span(({ kind }) => kind === 'internal');
+    const fetched = await receiver.span(({ parentSpanId }) => parentSpanId === refresh.spanId);
+    expect(refresh).toMatchObject({ name: `refresh ${PAGE}`, traceId: stale.traceId, parentSpanId: stale.spanId });
+    expect(fetched).toMatchObject({ kind: 'client', traceId: stale.traceId });
+    expect(stale.traceId).not.toBe(miss.traceId);
+  });
+});
+
+describe('the spans of an undocumented path', () => {
+  const config = { mode: 'staging', undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } };
+  const METHODS = ['GET', 'PATCH'] as const;
+
+  it.each(METHODS)('show the shape of the path, and name the span that the upstream receives (%s)', async (method) => {
+    const { receiver, upstream, gateway } = await start(config);
+    const body = method === 'GET' ? undefined : 'x'.repeat(100);
+    await gateway.call('/services/v2/space/John.Smith/posts.json?name=John', { method, body });
+    const [server, client] = [await serverSpan(receiver), await clientSpan(receiver)];
+    expect(server).toMatchObject({ name: method, attributes: { 'url.path': '/services/v2/space/{}/posts.json' } });
+    expect(server.attributes['http.route']).toBeUndefined();
+    expect(client).toMatchObject({
+      name: method,
+      parentSpanId: server.spanId,
+      attributes: { 'url.full': `${upstream.url}/services/v2/space/{}/posts.json` },
+    });
+    expect(upstream.requests[0]?.headers['traceparent']).toBe(`00-${client.traceId}-${client.spanId}-01`);
+  });
+});
+
+describe('in observe mode, the client span', () => {
+  // An attacker sends a header whose value is the name of another header. Whoever sets `traceparent` by searching for
+  // its name would overwrite the wrong text.
+  it('is named in the one traceparent header, and nothing else changes', async () => {
+    const { receiver, upstream, gateway } = await start({ mode: 'observe' });
+    await gateway.call(PAGE, { headers: { 'X-First': 'traceparent', 'X-Second': 'b', 'X-Third': 'traceparent' } });
+    const client = await clientSpan(receiver);
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'x-first': 'traceparent',
+      'x-second': 'b',
+      'x-third': 'traceparent',
+      traceparent: `00-${client.traceId}-${client.spanId}-01`,
+    });
+  });
+});
+
+describe('the server span', () => {
+  it('names the configured host, never the one that a client sends', async () => {
+    const { receiver, gateway } = await start({ publicOrigin: 'https://qa.example.org', publicBasePath: '/qa' });
+    await gateway.call(`/qa${PAGE}`, { headers: { Host: 'evil.example' } });
+    expect(await serverSpan(receiver)).toMatchObject({
+      name: `GET /qa${PAGE}`,
+      attributes: {
+        'server.address': 'qa.example.org',
+        'server.port': 443,
+        'url.scheme': 'https',
+        'url.path': `/qa${PAGE}`,
+      },
+    });
+  });
+
+  it('records that the client disconnected, which is not an error of the server', async () => {
+    const { receiver, upstream, gateway } = await start();
+    const arrived = Promise.withResolvers<void>();
+    upstream.handler = () => {
+      arrived.resolve();
+      return new Promise(() => undefined);
+    };
+    const leaving = new AbortController();
+    const call = gateway.call(COMMENTS, { signal: leaving.signal }).catch(() => undefined);
+    await arrived.promise;
+    leaving.abort();
+    await call;
+    const server = await serverSpan(receiver);
+    expect(eventOf(server, 'disconnected')).toEqual({});
+    expect(server.attributes['http.response.status_code']).toBeUndefined();
+    expect(server.status.code).toBe(0);
   });
 });
 

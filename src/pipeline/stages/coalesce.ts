@@ -6,15 +6,11 @@ import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** The services that this stage needs. */
-interface CoalesceServices {
-  readonly cache: PageCache;
-  /** True if spans are exported. The span of a request then links to the exchange that fetched its response. */
-  readonly exportsSpans?: boolean;
-}
-
-/** Combines simultaneous requests for the same page and from the same audience into one upstream request. */
-export function coalesce({ cache, exportsSpans }: CoalesceServices): StagePlanner {
+/**
+ * Combines simultaneous requests for the same page and from the same audience into one upstream request. If spans are
+ * exported, the trace of each request refers to the request that it has joined.
+ */
+export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
   return {
     name: 'coalesce',
     plan(planned) {

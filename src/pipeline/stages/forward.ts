@@ -2,6 +2,7 @@ import { type AudienceGuard, isShared } from '../../cache/audience.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
+import type { AttemptLog } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
@@ -37,8 +38,8 @@ export interface ForwardServices {
   /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
-  /** True if spans are exported. */
-  readonly exportsSpans?: boolean;
+  /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
+  readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
   /**
    * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` or
    * undefined if that is not possible.
@@ -48,7 +49,8 @@ export interface ForwardServices {
 
 /** Sends the request upstream and returns the response. This stage is the last one of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
-  const identify = services.exportsSpans ? tracedIdentity : sharedIdentity;
+  const { logAttempts } = services;
+  const identify = logAttempts === undefined ? sharedIdentity : tracedIdentity;
   return {
     name: 'forward',
     plan: (planned) => () => async (exchange) => {
@@ -56,7 +58,10 @@ export function forward(services: ForwardServices): StagePlanner {
       const seconds = () => Math.max(0, services.clock() - startedAt) / 1000;
       const shared = planned.cache === undefined ? undefined : identify(exchange.arrival);
       const traceparent = shared?.traceparent ?? exchange.arrival.traceparent;
-      const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services, shared);
+      const log = logAttempts?.(traceparent);
+      const request = planned.transparent
+        ? rawRequest(exchange, log)
+        : builtRequest(planned, exchange, services, shared, log);
       exchange.trace.route = 'plan';
       try {
         const response = await services.upstream.exchange(request);
@@ -69,6 +74,7 @@ export function forward(services: ForwardServices): StagePlanner {
           seconds: seconds(),
           attempts,
           traceparent,
+          sent: log?.attempts,
           requestId: shared?.requestId,
         };
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
@@ -92,6 +98,7 @@ export function forward(services: ForwardServices): StagePlanner {
             seconds: seconds(),
             attempts: 1,
             traceparent,
+            sent: log?.attempts,
             requestId: shared?.requestId,
           };
           recordFailure(exchange.trace, error);
@@ -135,7 +142,7 @@ async function decodedResponse(response: UpstreamResponse, { decode }: ForwardSe
   return Buffer.isBuffer(body) ? { ...response, body } : response;
 }
 
-function rawRequest(exchange: Exchange) {
+function rawRequest(exchange: Exchange, log: AttemptLog | undefined) {
   const { arrival, body } = exchange;
   const signal = exchange.clientGone?.();
   const raw = body ?? uploadOf(arrival)?.stream;
@@ -144,6 +151,7 @@ function rawRequest(exchange: Exchange) {
     target: arrival.target,
     headers: transparentHeaders(arrival),
     mode: 'transparent' as const,
+    log,
     owner: () => streamOwner(exchange.principal, arrival.clientAddress),
     ...(raw === undefined ? {} : { body: raw }),
     ...(signal === undefined ? {} : { signal }),
@@ -155,6 +163,7 @@ function builtRequest(
   exchange: Exchange,
   services: ForwardServices,
   shared: SharedIdentity | undefined,
+  log: AttemptLog | undefined,
 ) {
   const { arrival, body, target } = exchange;
   const signal = exchange.clientGone?.();
@@ -166,6 +175,7 @@ function builtRequest(
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
     ),
     mode: 'buffered' as const,
+    log,
     page: planned.cache === undefined ? undefined : target,
     owner: () => streamOwner(exchange.principal, arrival.clientAddress),
     ...(body === undefined ? {} : { body }),

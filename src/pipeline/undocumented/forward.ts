@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { AttemptLog } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
@@ -17,19 +18,24 @@ export interface ForwardUndocumentedServices {
   /** True if response bodies are rewritten while they are streamed. */
   readonly rewriteUrls: boolean;
   readonly clock: Clock;
+  /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
+  readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
   /** Counts an undocumented path. Undefined if the gateway does not learn from traffic. */
   readonly sample?: ((method: string, path: string, status: number) => void) | undefined;
 }
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
 export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
-  const { upstream, transparent, rewriteUrls: identityCoding, clock, sample } = services;
+  const { upstream, transparent, rewriteUrls: identityCoding, clock, logAttempts, sample } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
     trace.route = 'passthrough';
     const { authorization } = principal;
     const { traceparent } = arrival;
+    const upload = uploadOf(arrival);
+    // The proxy library sends an upload once.
+    const log = upload === undefined ? logAttempts?.(traceparent) : undefined;
     const signal = clientGone?.();
     const owner = streamOwner(principal, arrival.clientAddress);
     try {
@@ -40,11 +46,20 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
           ? transparentHeaders(arrival)
           : passthroughHeaders(arrival, { authorization, identityCoding }),
         mode: 'streamed',
-        upload: uploadOf(arrival),
+        upload,
         owner: () => owner,
+        log,
         ...(signal === undefined ? {} : { signal }),
       });
-      trace.upstream = { status, shape: 'passed', startedAt, seconds: seconds(), attempts, traceparent };
+      trace.upstream = {
+        status,
+        shape: 'passed',
+        startedAt,
+        seconds: seconds(),
+        attempts,
+        traceparent,
+        sent: log?.attempts,
+      };
       if (exceeded !== undefined) recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
@@ -59,6 +74,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
           seconds: seconds(),
           attempts: 1,
           traceparent,
+          sent: log?.attempts,
         };
         recordFailure(trace, error);
       }

@@ -27,14 +27,14 @@ beforeEach(() => {
 /** Creates the stage. The first upstream request waits for `gate`, and all later ones are served immediately. */
 function coalesced(parts: PlannedParts = {}) {
   const next = createNext(() => (next.asked.length === 1 ? gate.promise : replyWith(pageOf([2]))));
-  return { next, handle: stageIn(coalesce({ cache }), plannedWith({ cache: kept(), ...parts }), next) };
+  return { next, handle: stageIn(coalesce(cache), plannedWith({ cache: kept(), ...parts }), next) };
 }
 
 const shared: PlannedParts = { cache: kept({ audience: 'public', assumeImpersonal: true }) };
 
 describe('coalesce', () => {
   it('has work only for cached operations', () => {
-    expect(coalesce({ cache }).plan(plannedWith())).toBeUndefined();
+    expect(coalesce(cache).plan(plannedWith())).toBeUndefined();
   });
 
   it('fetches once for concurrent requests for a page, and marks which requests joined', async () => {
