@@ -99,10 +99,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
-  const place = settings.placeOf('/tracing/endpoint');
-  const tracing =
-    settings.tracing.endpoint === undefined ? undefined : createTracing(settings.tracing, { logger, place });
   const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
+  const tracing = settings.tracing.endpoint === undefined ? undefined : startTracing(settings, instance, logger);
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
     else live.pageCounts.drop(tags);
@@ -177,6 +175,15 @@ function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeLis
     },
     reset: () => void purge('all'),
   };
+}
+
+/** The standard limit for an export, in milliseconds, and the least that is useful. */
+const EXPORT_MS = { max: 10_000, min: 1_000 };
+
+function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
+  // An export that is in progress when the gateway stops must not outlast the shutdown.
+  const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
+  return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
 }
 
 /** Returns the options of the metrics for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,9 +33,13 @@ export interface Tracing {
 type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {
+  /** The name of this gateway among its replicas, for `service.instance.id`. */
+  readonly instance: string;
   readonly logger: Logger;
   /** The place in the configuration that turns tracing on, for errors. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
+  /** How long an export may take, including its retries. */
+  readonly timeoutMs: number;
 }
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
@@ -44,10 +47,9 @@ type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 // The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at the start.
 const SUCCESS: ExportResult['code'] = 0;
 const BATCH = 512;
-const TIMEOUT_MS = 10_000;
 
 /** Creates the export of spans. The SDK is loaded by `open`. */
-export function createTracing(options: TracingOptions, { logger, place }: TracingParts): Tracing {
+export function createTracing(options: TracingOptions, { instance, logger, place, timeoutMs }: TracingParts): Tracing {
   const counts = { exported: 0, failed: 0, dropped: 0 };
   let waiting = 0;
   let sending = 0;
@@ -72,7 +74,7 @@ export function createTracing(options: TracingOptions, { logger, place }: Tracin
         done(result);
       };
       // The exporter's own limit applies only to pauses, so a slow receiver could hold an export for any time.
-      const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * TIMEOUT_MS);
+      const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * timeoutMs);
       timer.unref();
       exporter.export(spans, end);
     },
@@ -86,7 +88,7 @@ export function createTracing(options: TracingOptions, { logger, place }: Tracin
         throw missingPackage(error, place) ?? error;
       });
       origin = {
-        resource: resources.defaultResource().merge(resources.resourceFromAttributes(resourceOf(options))),
+        resource: resources.defaultResource().merge(resources.resourceFromAttributes(resourceOf(options, instance))),
         instrumentationScope: { name: 'portico', version: packageVersion() },
       };
       const headers = headersOf(options);
@@ -94,7 +96,7 @@ export function createTracing(options: TracingOptions, { logger, place }: Tracin
       const exporter = new otlp.OTLPTraceExporter({
         url: `${(options.endpoint ?? '').replace(/\/+$/, '')}/v1/traces`,
         headers: 'headers' in headers ? { ...headers.headers } : {},
-        timeoutMillis: TIMEOUT_MS,
+        timeoutMillis: timeoutMs,
         // When the gateway closes, all batches are sent at the same time.
         concurrencyLimit: batches + 2,
       });
@@ -158,11 +160,14 @@ function missingPackage(error: unknown, place: TracingParts['place']): StartFaul
   return new StartFault([{ ...place, message, suggestion: `npm install ${packages.join(' ')}` }]);
 }
 
-function resourceOf({ serviceName, resourceAttributes }: TracingOptions): Readonly<Record<string, string>> {
+function resourceOf(
+  { serviceName, resourceAttributes }: TracingOptions,
+  instance: string,
+): Readonly<Record<string, string>> {
   return {
     'service.name': 'portico',
     'service.version': packageVersion(),
-    'service.instance.id': randomUUID(),
+    'service.instance.id': instance,
     ...parsePairs(resourceAttributes),
     ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
   };

@@ -53,7 +53,7 @@ describe('the spans of a request', () => {
       scope: 'portico',
       resource: { 'service.name': 'portico', 'service.version': '0.1.0', 'telemetry.sdk.language': 'nodejs' },
     });
-    expect(server.resource['service.instance.id']).toMatch(/^[\da-f-]{36}$/);
+    expect(server.resource['service.instance.id']).toMatch(/^.+-[\da-f]{4}$/);
     const { hostname, port } = new URL(upstream.url);
     expect(client).toMatchObject({
       name: 'GET',
@@ -443,6 +443,16 @@ describe('a receiver that does not work', () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ level: 'warn', reason: 'status 401' }]);
     expect(gateway.gateway.services.tracing?.counts()).toEqual({ exported: 0, failed: 4, dropped: 0 });
     expect(gateway.log.join('')).not.toContain('planted');
+  });
+
+  it('that does not speak HTTP is logged by an error code, never with its words', async () => {
+    const { receiver, gateway } = await start();
+    receiver.respond = (response) => response.socket?.end('planted-4711\r\n\r\n');
+    await gateway.call(PAGE);
+    await until(() => gateway.log.some((line) => line.includes('spans cannot be exported')));
+    const line = gateway.log.find((one) => one.includes('spans cannot be exported')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', reason: 'HPE_INVALID_CONSTANT' });
+    expect(line).not.toContain('planted');
   });
 
   it('that hangs delays the shutdown only for the drain time, and what it has not confirmed counts as dropped', async () => {
