@@ -67,6 +67,32 @@ describe('the dashboard for Grafana', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('filters every query by the selected instances, or says that it covers all of them', () => {
+    for (const { title, description, targets = [] } of panels)
+      for (const { expr } of targets) {
+        const uses = promqlUse(expr).metrics.filter(({ name }) => name !== 'portico:objective');
+        const filtered = uses.every(({ matchers }) => matchers.some(({ label }) => label === 'instance'));
+        if (!filtered) expect(description, title).toMatch(/all instances, whatever is selected\./i);
+      }
+  });
+
+  it('shows the requests, failures, durations and hits of each instance', () => {
+    const byInstance = panels.filter(({ targets = [] }) => targets.some(({ expr }) => expr.includes('by (instance')));
+    const metrics = new Set(
+      byInstance.flatMap(({ targets = [] }) =>
+        targets.flatMap(({ expr }) => promqlUse(expr).metrics.map(({ name }) => name)),
+      ),
+    );
+    for (const name of [
+      'portico_http_requests_total',
+      'portico_error_budget_spent_total',
+      'portico_http_request_duration_seconds_bucket',
+      'portico_cache_requests_total',
+      'portico_upstream_in_flight',
+    ])
+      expect(metrics).toContain(name);
+  });
+
   it('has panels with a unique id, a title, a description, a unit and the selected data source', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -76,6 +76,23 @@ describe('the rules for Prometheus', () => {
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
+  // With many instances, one cause such as a failing upstream would otherwise trigger an alert for each of them.
+  it('name no instance in an alert, and aggregate over the instances of a job', () => {
+    for (const { alert, expr, annotations } of alerts) {
+      expect(JSON.stringify(annotations), alert).not.toContain('labels.instance');
+      const first = /^(?:(?:count|max|min|sum) by \(job[,)]|absent\(|(?:job|operation):)/;
+      expect(expr.trim(), alert).toMatch(first);
+    }
+  });
+
+  // An average of ratios or of percentiles gives an idle instance the same weight as a busy one.
+  it('average nothing over instances', () => {
+    const all = [...rulesOf('alerts.yml'), ...rulesOf('recording.yml')].map(({ expr }) => expr);
+    expect([...all, ...dashboardQueries()].filter((expr) => /\bavg\b|quantile by|histogram_avg/.test(expr))).toEqual(
+      [],
+    );
+  });
+
   it('have tests for each alert: one that fires, silence before that, and silence on a healthy gateway', () => {
     const cases = alertCases();
     const names = alerts.map(({ alert }) => alert ?? '');
@@ -123,8 +140,8 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
       );
       writeFileSync(path, JSON.stringify({ ...all, tests }));
       const broken = text
-        .replace('portico_upstream_circuit_open == 1', 'portico_upstream_circuit_open == 2')
-        .replace('expr: portico_ready == 0', 'expr: portico_ready >= 0');
+        .replace('(portico_upstream_circuit_open) == 1', '(portico_upstream_circuit_open) == 2')
+        .replace('expr: max by (job) (portico_ready) == 0', 'expr: max by (job) (portico_ready) >= 0');
       expect(broken).not.toBe(text);
       writeFileSync(join(folder, 'alerts.yml'), broken);
       const failure = await run(promtool, ['test', 'rules', path], PROMTOOL).then(
