@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
-import type { DestinationStream } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { type CompiledAssembly, compileGateway, explainRequest } from './assembly/compile-gateway.ts';
 import {
@@ -16,6 +16,7 @@ import { openLadder } from './assembly/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
+import { type PrimaryRole, type ProcessRole, reportToPrimary } from './assembly/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import { versionOfKey } from './cache/stored-page.ts';
@@ -24,7 +25,7 @@ import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import type { Contract } from './contract/contract.ts';
 import type { Readiness } from './http/admin-app.ts';
-import { listen, type Listener } from './http/listen.ts';
+import { listen, type Listener, type ListenerServer } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
 import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -34,6 +35,7 @@ import type { ExplainRequest, ExplainStep } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
+import { toCauseLine } from './privacy/cause-line.ts';
 import { bytesTo, createLineBatch } from './telemetry/logs.ts';
 
 /**
@@ -47,9 +49,14 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
+  /** The part of this process if several processes serve together. */
+  readonly role?: ProcessRole;
   /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
+
+/** Longer than any reload takes. */
+const RELOAD_MS = 60_000;
 
 /** An assembled gateway that is not listening. After a reload, its properties are those of the new configuration. */
 export interface Assembly {
@@ -75,6 +82,7 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
+  readonly readiness: () => Readiness;
   /** Closes everything. Remaining spans are exported first, which takes at most `exportMs` milliseconds. */
   close(exportMs?: number): Promise<void>;
 }
@@ -82,9 +90,11 @@ export interface Assembly {
 /** A gateway that accepts requests. */
 export interface Gateway extends Pick<
   Assembly,
-  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings'
+  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
 > {
+  /** Empty in the primary process of several workers. */
   readonly publicUrl: string;
+  /** Empty in a worker. */
   readonly adminUrl: string;
   /**
    * Closes the gateway. For the first `lameDuckSeconds` (default: 0), the gateway reports that it is not ready but
@@ -110,6 +120,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     env: given.env ?? process.env,
     logStream: log.stream,
     random: given.random ?? Math.random,
+    role: given.role,
   };
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const start = loadStart(settings, sources);
@@ -122,7 +133,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     overrides: () => overrides.active(),
   });
   const drain = { started: false };
-  const reload = createReload({
+  const ownReload = createReload({
     read: given.readSettings,
     parts,
     sources,
@@ -146,10 +157,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       assembly.calibration = calibration;
     },
   });
+  const reload =
+    given.role?.kind === 'primary' ? rollingReload(ownReload, given.role, current.services.logger) : ownReload;
   const edges = assembleEdges(current, parts, {
-    readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
+    readiness: () => current.services.view.readiness?.() ?? assembly.readiness(),
     reload,
   });
+  current.services.view.connectGauges?.();
   const assembly: Assembly = {
     get settings() {
       return current.settings;
@@ -178,6 +192,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     calibration: { state: { kind: 'pending' }, stop: () => undefined },
     reload,
     drain,
+    readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
     close: async (exportMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
       await ladderFile.written();
@@ -191,6 +206,20 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     },
   };
   return assembly;
+}
+
+/** Reloads the primary process and, if it accepts the configuration, one worker after the other. */
+function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
+  return async (trigger) => {
+    const result = await own(trigger);
+    if (result.outcome === 'refused') return result;
+    for (const { number, peer } of workers.ready()) {
+      const outcome = await peer.call('reload', undefined, RELOAD_MS).catch(toCauseLine);
+      if (outcome !== 'applied')
+        logger.error({ worker: number, outcome }, 'a worker could not reload its configuration');
+    }
+    return result;
+  };
 }
 
 /** Makes the lasting services follow the settings, and compiles the plans. */
@@ -217,10 +246,12 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   /** The functions that stop the background work that has begun. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
+  // The primary process verifies no credentials and sends no requests.
+  const serves = given.role?.kind !== 'primary';
   try {
     await services.tracing?.open();
     await services.ledger.open();
-    assembly.calibration = await calibrate(settings, services);
+    if (serves) assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
   } catch (error) {
@@ -230,8 +261,10 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   }
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
-  stops.push(assembly.probe());
-  services.upstreams.startProbes();
+  if (serves) {
+    stops.push(assembly.probe());
+    services.upstreams.startProbes();
+  }
   return {
     assembly,
     async drain(lameDuckMs) {
@@ -246,27 +279,37 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
 /** Starts a gateway with its own listeners. If this fails, everything is closed again. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
+  const { role } = given;
   const { host, port, adminHost, adminPort } = settings.listen;
   const opened: Listener[] = [];
   const { close: closeAssembly } = assembly;
+  const lastReport =
+    role?.kind === 'worker'
+      ? reportToPrimary(role, assembly.services, () => assembly.readiness())
+      : async () => undefined;
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
     // The public side is closed first. Until it has finished its requests, the admin side still tells the load balancer
     // that the gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
+    await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
   };
+  const open = async (server: ListenerServer, address: { readonly host: string; readonly port: number }) => {
+    const listener = await listen(server, address);
+    opened.push(listener);
+    return listener.url;
+  };
   try {
-    const publicSide = await listen(assembly.edges.publicServer, { host, port });
-    opened.push(publicSide);
-    const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
-    opened.push(adminSide);
+    const { publicServer, adminServer } = assembly.edges;
+    const publicUrl = role?.kind === 'primary' ? '' : await open(publicServer, { host, port });
+    const adminUrl = role?.kind === 'worker' ? '' : await open(adminServer, { host: adminHost, port: adminPort });
     let closing: Promise<void> | undefined;
     // The assembly itself is extended, because a copy of its properties would not follow reloads.
     return Object.assign(assembly, {
-      publicUrl: publicSide.url,
-      adminUrl: adminSide.url,
+      publicUrl,
+      adminUrl,
       close: ({ lameDuckSeconds = 0 }: CloseOptions = {}) =>
         (closing ??= close(assembly.settings.listen.drainSeconds * 1000, lameDuckSeconds * 1000)),
     });

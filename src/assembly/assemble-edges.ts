@@ -44,7 +44,7 @@ interface EdgeState {
 /** Creates the apps and the servers of the public side and the admin side. */
 export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
   const { settings, services } = first;
-  const { metrics, purge, logger, traffic } = services;
+  const { metrics, purge, logger, traffic, view } = services;
   const { listen } = settings;
   const { clock } = parts;
   const { readiness, reload } = state;
@@ -66,8 +66,8 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const adminApp = createAdminApp({
     guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
     readiness,
-    upstreamHealth: () => services.upstreams.current.health(),
-    metrics,
+    upstreamHealth: () => view.upstreamHealth(),
+    metrics: { exposition: view.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
     purge,
     reload: () => reload('admin'),
     overrides: createOverridesRouter(services.overrides),

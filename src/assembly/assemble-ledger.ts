@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import { ledgerStoreOf } from '../ledger/ledger-options.ts';
 import type { BaselineFile } from '../ledger/baseline-file.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
@@ -11,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { keysOf } from '../lib/json-pointer.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
+import { openLedgerOfPrimary, type ProcessRole, serveLedgerStore } from './process-role.ts';
 
 /** What the ledger uses. */
 interface LedgerParts {
@@ -19,13 +21,14 @@ interface LedgerParts {
   readonly logger: Logger;
   /** The connection to Redis and the name of this instance. Undefined if nothing is shared. */
   readonly fleet: Omit<LedgerFleet, 'onDataLost'> | undefined;
+  readonly role: ProcessRole | undefined;
 }
 
 /** Creates the ledger. Its store is not opened yet. */
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
-  { clock, kindOf, logger, fleet }: LedgerParts,
+  { clock, kindOf, logger, fleet, role }: LedgerParts,
 ): Ledger {
   const { ledger: options, release } = settings;
   const inMemory = openMemoryStore(options);
@@ -35,7 +38,13 @@ export function assembleLedger(
     release,
     operations: contract.operations.map(({ id }) => id),
     inMemory,
-    openStore: () => openStore(settings, inMemory, logger, fleet),
+    openStore: async () => {
+      if (role?.kind === 'worker' && ledgerStoreOf(options, settings.redis) !== 'redis')
+        return openLedgerOfPrimary(role);
+      const opened = await openStore(settings, inMemory, logger, fleet);
+      if (role?.kind === 'primary') serveLedgerStore(role, opened);
+      return opened;
+    },
     onLost(error) {
       if (error instanceof StoreUnavailable)
         logger.warn('the shared ledger cannot be reached: counts are stored in memory until it can');

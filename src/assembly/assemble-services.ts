@@ -33,6 +33,7 @@ import {
   metricsOptions,
 } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
+import type { ProcessRole } from './process-role.ts';
 import { openSharedState } from './shared-state.ts';
 import type { Upstreams } from './upstreams.ts';
 import { assembleShadow } from './watch-shadow.ts';
@@ -45,6 +46,8 @@ export interface AssemblyParts {
   readonly logStream: DestinationStream;
   /** Returns a random number x (0 ≤ x < 1). It decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
+  /** The part of this process if several processes serve together. */
+  readonly role?: ProcessRole | undefined;
 }
 
 /** The gateway's services. A reload replaces some of them, and the others follow the new settings. */
@@ -125,7 +128,18 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       };
     },
   );
-  const own = { clock, logger, upstream, cache, pageCounts, kindOf, accepts, isAccepted, shared };
+  const own = {
+    clock,
+    logger,
+    upstream,
+    cache,
+    pageCounts,
+    kindOf,
+    accepts,
+    isAccepted,
+    shared,
+    role: parts.role,
+  };
   const lasting = kept ?? createLastingServices(settings, start, own);
   const logins = keep(
     (services) => services.logins,

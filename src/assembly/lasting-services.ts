@@ -31,6 +31,7 @@ import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
+import { type OperatorView, operatorView, type ProcessRole, shareWithProcesses } from './process-role.ts';
 import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
@@ -60,6 +61,8 @@ export interface LastingServices {
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** The state that is shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
+  /** What operators see of all processes that serve requests. */
+  readonly view: OperatorView;
   /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
   readonly live: Live;
 }
@@ -91,24 +94,32 @@ interface First {
   readonly accepts: IsAccepted;
   readonly isAccepted: AcceptsViolation;
   readonly shared: SharedState | undefined;
+  readonly role: ProcessRole | undefined;
 }
 
 /** Creates the services that live until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
-  const { clock, logger, kindOf, cache, pageCounts, shared } = first;
+  const { clock, logger, kindOf, cache, pageCounts, shared, role } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
-  const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
+  // The workers of a named instance have different names.
+  const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
+  const instance =
+    settings.instance === undefined
+      ? `${hostname()}-${randomBytes(2).toString('hex')}`
+      : `${settings.instance}${suffix}`;
   const tracing = settings.tracing.endpoint === undefined ? undefined : startTracing(settings, instance, logger);
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  shared?.listen(purgesOf(purge));
+  const processes = shared === undefined && role !== undefined ? shareWithProcesses(role, clock) : undefined;
+  (shared ?? processes)?.listen(purgesOf(purge));
+  const changes = (shared ?? processes)?.changes;
   const fleet = shared && { redis: shared.redis, replica: instance };
-  const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet });
+  const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet, role });
   const metrics = createMetrics(
     { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
     shared?.metrics,
@@ -151,14 +162,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     kindOf,
     nameTag: createNameTag(),
     shared,
+    view: operatorView(role, { metrics, upstreams, live }),
     purge:
-      shared === undefined
+      changes === undefined
         ? purge
         : async (tags) => {
-            shared.follower.expect(tags);
+            shared?.follower.expect(tags);
             const pages = purge(tags);
-            await shared.changes.append({ kind: 'purge', tags });
-            return pages;
+            return pages + ((await changes.append({ kind: 'purge', tags })) ?? 0);
           },
     live,
   };
@@ -170,9 +181,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
  */
 function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
   return {
-    apply(change) {
-      if (change.kind === 'purge') purge(change.tags);
-    },
+    apply: (change) => (change.kind === 'purge' ? purge(change.tags) : 0),
     reset: () => void purge('all'),
   };
 }

@@ -45,7 +45,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly) {
   const { settings, start, services } = compiled;
   const { contract, permissions } = start;
-  const { traffic, ledger, ladder, overrides, cache, upstream, upstreams, logger, shared } = services;
+  const { traffic, ledger, ladder, overrides, view, logger, shared } = services;
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -59,11 +59,11 @@ function sourcesOf(compiled: CompiledAssembly) {
     overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explainRequest(compiled, request).map(explainLine),
-    inventory: (query) => cache.inventory(query),
-    upstream: () => upstreams.stats(),
-    upstreamHealth: () => upstream.health(),
+    inventory: (query) => view.inventory(query),
+    upstream: () => view.upstream(),
+    upstreamHealth: () => view.upstreamHealth(),
+    upstreamHistory: () => view.upstreamHistory(),
     shared: shared && (() => shared.status()),
-    upstreamHistory: () => upstream.history(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;
 }

@@ -20,6 +20,26 @@ const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 // Long enough for every request that began before the replacement to reach the upstream.
 const RETIRED_MS = 300_000;
 
+/** Adds the numbers of several upstreams. The state of the circuit is that of the first one. */
+export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
+  const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
+  const [first] = all;
+  if (first === undefined) throw new Error('there are no upstreams to add');
+  return {
+    ...first,
+    inFlight: sum(({ inFlight }) => inFlight),
+    queued: sum(({ queued }) => queued),
+    streams: sum(({ streams }) => streams),
+    openConnections: sum(({ openConnections }) => openConnections),
+    limitsExceeded: sum(({ limitsExceeded }) => limitsExceeded),
+    retries: {
+      succeeded: sum(({ retries }) => retries.succeeded),
+      failed: sum(({ retries }) => retries.failed),
+      refused: sum(({ retries }) => retries.refused),
+    },
+  };
+}
+
 /** Creates the holder of the upstreams, which starts with one. */
 export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
   let current = first;
@@ -61,21 +81,9 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
     },
     latestOf: (upstream) => (used.has(upstream) ? current : upstream),
     stats() {
+      const idle = { inFlight: 0, queued: 0, streams: 0, openConnections: 0 };
       const all = [current, ...retired.keys()].map((one) => one.stats());
-      const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
-      return {
-        ...current.stats(),
-        inFlight: sum(({ inFlight }) => inFlight),
-        queued: sum(({ queued }) => queued),
-        streams: sum(({ streams }) => streams),
-        openConnections: sum(({ openConnections }) => openConnections),
-        limitsExceeded: closed.limitsExceeded + sum(({ limitsExceeded }) => limitsExceeded),
-        retries: {
-          succeeded: closed.retries.succeeded + sum(({ retries }) => retries.succeeded),
-          failed: closed.retries.failed + sum(({ retries }) => retries.failed),
-          refused: closed.retries.refused + sum(({ retries }) => retries.refused),
-        },
-      };
+      return { ...current.stats(), ...sumOfStats([...all, { ...current.stats(), ...idle, ...closed }]) };
     },
     async close(graceMs) {
       for (const timer of retired.values()) clearTimeout(timer);

@@ -77,7 +77,8 @@ export function failureLines(error: unknown): string[] {
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
+  // A worker process gets the error of `bind` from the primary process.
+  if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')
     return `portico cannot listen on ${place}: address already in use (choose another port with PORT or ADMIN_PORT, or with the flags)`;

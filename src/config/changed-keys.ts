@@ -85,6 +85,7 @@ export const RESTART_KEYS: readonly string[] = [
   'redis',
   'reference',
   'tracing',
+  'workers',
 ];
 
 /** Returns whether a change of a key takes effect only when the process starts. */

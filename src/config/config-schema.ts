@@ -98,6 +98,10 @@ export function configSchema(): Record<string, unknown> {
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
+      workers: {
+        anyOf: [{ const: 'auto' }, { type: 'integer', minimum: 1, maximum: 64 }],
+        description: 'The number of processes that serve requests; auto means one for each core; PORTICO_WORKERS.',
+      },
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,

@@ -27,6 +27,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
     ...ledgerFaults(settings),
+    ...workerFaults(settings),
   ];
 }
 
@@ -89,6 +90,12 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
 }
 
 // The mode `observe` neither changes nor stores responses (rules, 1).
+// Each process would write its own samples to the same file.
+function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
+  if (workers === 1 || !learn.traffic) return [];
+  return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
+}
+
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';

@@ -33,6 +33,7 @@ export const VARIABLES = {
   // The name that Kubernetes gives a pod, if the pod's specification passes it on.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
+  PORTICO_WORKERS: '/workers',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
   OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',
@@ -47,7 +48,7 @@ export const VARIABLES = {
 /** The environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
+const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'PORTICO_WORKERS', 'OTEL_TRACES_SAMPLER_ARG']);
 
 /**
  * Reads the variables that are set and not empty. An invalid number is left as a string, which the schema later

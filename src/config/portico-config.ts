@@ -46,6 +46,7 @@ export type PorticoConfig = {
   readonly overrides?: Section;
   readonly learn?: Section;
   readonly redis?: Partial<RedisOptions>;
+  readonly workers?: number | 'auto';
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly gdpr?: Partial<GdprOptions>;
   readonly comments?: Section;

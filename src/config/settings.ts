@@ -85,6 +85,8 @@ export interface Settings {
   readonly learn: LearnOptions;
   /** The server on which several gateways share their state. */
   readonly redis: RedisOptions;
+  /** The number of processes that serve requests. */
+  readonly workers: number;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
@@ -107,6 +109,31 @@ export interface Settings {
 /** Returns a copy with a different upstream URL, such as the URL of the embedded upstream. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
+}
+
+/**
+ * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
+ * workers together, so each one gets its share.
+ */
+export function workerShare(settings: Settings): Settings {
+  const { workers, upstream, cache, authentication } = settings;
+  const share = (limit: number) => Math.max(1, Math.ceil(limit / workers));
+  const { failures } = authentication;
+  const { streams } = upstream;
+  return {
+    ...settings,
+    upstream: {
+      ...upstream,
+      concurrency: share(upstream.concurrency),
+      queue: Math.ceil(upstream.queue / workers),
+      streams: { ...streams, total: share(streams.total) },
+    },
+    cache: { ...cache, maxBytes: Math.floor(cache.maxBytes / workers) },
+    authentication: {
+      ...authentication,
+      failures: { ...failures, limit: share(failures.limit), limitPerName: share(failures.limitPerName) },
+    },
+  };
 }
 
 /**

@@ -60,7 +60,7 @@ export interface ConsoleSources {
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
-  readonly inventory: (query: InventoryQuery) => PageInventory;
+  readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
   /**
    * Purges the stored responses that have one of the tags, or all responses. Returns the number of purged responses.
    */

@@ -64,8 +64,8 @@ export function createApi(sources: ConsoleSources): Router {
 
   router.use('/overrides', createOverridesRouter(sources.overrides, [guard]));
 
-  router.get('/cache', ({ query }, res) => {
-    res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
+  router.get('/cache', async ({ query }, res) => {
+    res.json(await sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
   });
   router.post('/cache/purge', ...writes, async ({ body }, res) => {
     const { all, tag } = membersOf(body);

@@ -25,9 +25,9 @@ export interface LogPosition {
 export interface ChangeListener {
   /**
    * Applies a change. `own` is true if this process appended it and therefore applied it before. It is also called for
-   * the changes that were appended before the process started.
+   * the changes that were appended before the process started. Returns how many pages it removed, if it knows.
    */
-  apply(change: SharedChange, number: number, own: boolean): void;
+  apply(change: SharedChange, number: number, own: boolean): number | void;
   /** Changes may have been lost, so nothing that was stored before may be served any more. */
   reset(position: LogPosition): void;
 }
@@ -36,9 +36,10 @@ export interface ChangeListener {
 export interface ChangeLog {
   /**
    * Appends a change. The caller must already have applied it. Resolves when the other gateways can read it, or when it
-   * has been queued because the log is unavailable. Never rejects.
+   * has been queued because the log is unavailable. Never rejects. Returns how many pages the other gateways removed, if
+   * that is known.
    */
-  append(change: SharedChange): Promise<void>;
+  append(change: SharedChange): Promise<number | void>;
   /** The position of the latest change that this process has applied. Undefined until the log was first read. */
   position(): LogPosition | undefined;
   /** The latest instant for which all changes are known to be applied here, in epoch milliseconds. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, type MetricObject, Registry } from 'prom-client';
 import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters, type LadderSources } from './ladder-metrics.ts';
-import { createCounterFamily } from './metric-families.ts';
+import { type Counts, createCounterFamily } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
@@ -25,11 +25,22 @@ export interface Metrics {
    * longer exist stay until the process ends.
    */
   configure(options: MetricsOptions): void;
-  /** Returns the text of a scrape, including the metrics of the process. The default format is Prometheus's own. */
-  exposition(format?: MetricsFormat): Promise<string>;
+  /**
+   * Returns the text of a scrape, including the metrics of this process and, if given, those of other processes. The
+   * default format is Prometheus's own.
+   */
+  exposition(format?: MetricsFormat, others?: readonly MetricObject[][]): Promise<string>;
   /** Returns the format for a client that sent this `Accept` header. */
   formatFor(accept: string | undefined): MetricsFormat;
   readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
+  /** Returns the metrics of this process, for the exposition of another one. */
+  processMetrics(): Promise<MetricObject[]>;
+  /** Returns how much the counters have grown since the last call. */
+  takeIncrease(): readonly CountsIncrease[];
+  /** Adds what another process with the same configuration has counted. */
+  add(increase: readonly CountsIncrease[]): void;
+  /** Returns the numbers that the gauges and counters of this process would read now. */
+  readNumbers(): NumericSources;
   /** Returns the number of Portico's own series (lines of a scrape). */
   seriesCount(): number;
   /** Returns the number of operations without separate series (see `maxSeries`). */
@@ -42,7 +53,7 @@ export interface Metrics {
 }
 
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
-type MetricsFormat = 'text' | 'openMetrics';
+export type MetricsFormat = 'text' | 'openMetrics';
 
 /** Enough series for a contract with about 110 operations. A scrape is then about one megabyte. */
 const MAX_SERIES = 10_000;
@@ -78,6 +89,8 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createTraceCounters(counted(), ownSeries);
   const series = () => counters.series + fixed();
+  const taken = new Map<string, number>();
+  const growing = () => [...counters.families, ...ladder.counters];
   return {
     record: counters.record,
     watch: (sources) => gauges.watch(sources),
@@ -96,11 +109,11 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       foldedOperations = options.operations.length - ownSeries;
       counters.relabel(counted(), ownSeries);
     },
-    exposition: async (format = 'text') => {
+    exposition: async (format = 'text', others) => {
       const startedAt = performance.now();
       const own = [counters.text(format === 'openMetrics'), ladder.text(), reloads.text()];
       if (redis !== undefined) own.push(redis.text());
-      const lines = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
+      const lines = [...own, await registry.metrics(), await processText(others)].join('\n');
       const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
@@ -108,6 +121,10 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     // Exemplars are the only reason for the other format.
     formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
+    processMetrics: () => processMetrics().getMetricsAsJSON(),
+    takeIncrease: () => takeIncrease(growing(), taken),
+    add: (increase) => increase.forEach(({ family, ...counts }) => growing()[family]?.add(counts)),
+    readNumbers: () => gauges.numbers(),
     seriesCount: series,
     foldedOperations: () => foldedOperations,
     get traffic() {
@@ -145,6 +162,45 @@ function toOpenMetrics(text: string): string {
     .replace(/\n{2,}/g, '\n')
     .trim();
   return `${lines}\n# EOF\n`;
+}
+
+/** How much the series of one family have grown. Series that have not grown are left out. */
+export interface CountsIncrease extends Counts {
+  /** The place of the family among all families. */
+  readonly family: number;
+}
+
+/** Returns the growth of all series since the counts in `taken`, and updates these. */
+function takeIncrease(families: readonly Counts[], taken: Map<string, number>): readonly CountsIncrease[] {
+  const growth = (key: string, count: number) => {
+    const before = taken.get(key) ?? 0;
+    if (count !== before) taken.set(key, count);
+    return count - before;
+  };
+  return families.flatMap(({ names, counts, sums }, family) => {
+    const width = counts.length / Math.max(1, names.length);
+    const grown = { names: [] as string[], counts: [] as number[], sums: [] as number[] };
+    names.forEach((name, row) => {
+      const own = Array.from({ length: width }, (_, column) =>
+        growth(`${family} ${name} ${column}`, counts[row * width + column] ?? 0),
+      );
+      const sum = sums === undefined ? 0 : growth(`${family} ${name} sum`, sums[row] ?? 0);
+      if (own.every((count) => count === 0)) return;
+      grown.names.push(name);
+      grown.counts.push(...own);
+      grown.sums.push(sum);
+    });
+    if (grown.names.length === 0) return [];
+    const arrays = { counts: Float64Array.from(grown.counts), sums: Float64Array.from(grown.sums) };
+    return [{ family, names: grown.names, ...arrays }];
+  });
+}
+
+/** Returns the text of the process metrics, added to those of other processes. */
+async function processText(others: readonly MetricObject[][] | undefined): Promise<string> {
+  if (others === undefined) return processMetrics().metrics();
+  const own = (await processMetrics().getMetricsAsJSON()) as MetricObject[];
+  return AggregatorRegistry.aggregate([own, ...others]).metrics();
 }
 
 type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
@@ -233,6 +289,8 @@ interface MetricSources {
   readonly candidateDropped?: () => number;
   readonly spans?: () => Readonly<Record<(typeof SPAN_OUTCOMES)[number], number>> | undefined;
   readonly ready?: () => boolean;
+  readonly workers?: () => number;
+  readonly workerRestarts?: () => number;
   /** Returns when the TLS certificate of the public side expires, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
   readonly certificateOutdated?: () => boolean;
@@ -244,6 +302,13 @@ interface MetricSources {
   /** Returns the active overrides. */
   readonly overrides?: LadderSources['overrides'];
 }
+
+/** The sources that return a single number, with their current values. */
+export type NumericSources = {
+  readonly [
+    Key in keyof MetricSources as ReturnType<NonNullable<MetricSources[Key]>> extends number | boolean ? Key : never
+  ]?: number;
+};
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 const SPAN_OUTCOMES = ['exported', 'failed', 'dropped'] as const;
@@ -293,6 +358,7 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());
+  read(METRICS.workers, () => sources.workers?.());
   read(METRICS.certificateNotAfter, () => sources.certificateNotAfter?.());
   read(METRICS.certificateOutdated, () => sources.certificateOutdated?.());
   read(METRICS.series, scrape.series);
@@ -312,6 +378,7 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
     RETRY_OUTCOMES.map((outcome) => [{ outcome }, sources.upstreamRetries?.()[outcome] ?? 0] as const),
   );
   read(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
+  read(METRICS.workerRestarts, () => sources.workerRestarts?.());
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   read(METRICS.candidateDropped, () => sources.candidateDropped?.());
@@ -338,6 +405,14 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
+    numbers: (): NumericSources =>
+      Object.fromEntries(
+        Object.entries(sources as Readonly<Record<string, () => unknown>>).flatMap(([key, source]) => {
+          // A source with an argument is not a single number.
+          const value = source.length === 0 ? source() : undefined;
+          return typeof value === 'number' || typeof value === 'boolean' ? [[key, Number(value)]] : [];
+        }),
+      ),
     checksFor: (operation: string): Checks | undefined =>
       sources.operationChecks === undefined ? scrape.options().checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],

@@ -35,6 +35,8 @@ interface TraceCounters {
   readonly traffic: TrafficCounts;
   /** Creates the series again for other label values. Series that existed before continue from their counts. */
   relabel(options: MetricsOptions, ownSeries: number): void;
+  /** All counters and histograms, always in the same order. */
+  readonly families: readonly (CounterFamily | HistogramFamily)[];
 }
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
@@ -105,6 +107,9 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     },
     get traffic() {
       return families.traffic;
+    },
+    get families() {
+      return families.all;
     },
     text: (withExemplars) => families.all.map((family) => family.text(withExemplars)).join('\n'),
     relabel(next, nextOwnSeries) {

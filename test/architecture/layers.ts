@@ -16,6 +16,7 @@ const FEATURES = [
   'gdpr',
   'comments',
   'overrides',
+  'workers',
 ];
 
 const LAYERS: readonly (readonly string[])[] = [

@@ -1,3 +1,6 @@
+import cluster from 'node:cluster';
+import type { SettingsReading } from '../../config/load-settings.ts';
+import type { Gateway } from '../../gateway.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { movedLevels, movedWords } from '../../ladder/ladder-rows.ts';
@@ -31,13 +34,16 @@ export const serveCommand: Command = {
     ...CHAOS_NOTES,
   ],
   run: async (line, io) => {
+    if (cluster.isWorker) {
+      const { serveAsWorker } = await import('../serve-workers.ts');
+      return serveAsWorker(line, io);
+    }
     const settings = await settingsFrom(line, io);
-    const { createGateway } = await import('../../gateway.ts');
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
     try {
       const complete = (read: Settings) =>
         embedded !== undefined && read.embedded ? withUpstreamUrl(read, embedded.url) : read;
-      const gateway = await createGateway(complete(settings), {
+      const { gateway, publicUrl, close } = await start(complete(settings), embedded?.url, {
         readSettings: () => {
           const { settings: next, faults } = readSettingsFrom(line, io);
           return { settings: complete(next), faults };
@@ -53,7 +59,7 @@ export const serveCommand: Command = {
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
-      const { publicUrl, adminUrl } = gateway;
+      const { adminUrl } = gateway;
       const { ladder } = gateway.services;
       const moved = movedLevels(ladder.levels(), ladder.state()).map((one) => `${one.operation} ${movedWords(one)}`);
       const content = {
@@ -75,13 +81,28 @@ export const serveCommand: Command = {
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
-      await gateway.close({ lameDuckSeconds });
+      await close({ lameDuckSeconds });
       return EXIT.ok;
     } finally {
       await embedded?.close();
     }
   },
 };
+
+/** Starts the gateway, with worker processes if they are configured. */
+async function start(
+  settings: Settings,
+  embeddedUrl: string | undefined,
+  parts: { readonly readSettings: () => SettingsReading },
+): Promise<Pick<Gateway, 'publicUrl' | 'close'> & { readonly gateway: Gateway }> {
+  if (settings.workers > 1) {
+    const { startWithWorkers } = await import('../serve-workers.ts');
+    return startWithWorkers(settings, embeddedUrl, parts);
+  }
+  const { createGateway } = await import('../../gateway.ts');
+  const gateway = await createGateway(settings, parts);
+  return { gateway, publicUrl: gateway.publicUrl, close: gateway.close };
+}
 
 // The reference server is imported only when needed, because it accounts for half of all modules.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {

@@ -1,0 +1,144 @@
+import cluster from 'node:cluster';
+import type { PrimaryRole } from '../assembly/process-role.ts';
+import { type Settings, withUpstreamUrl, workerShare } from '../config/settings.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createPrimaryChangeLog } from '../workers/ipc-change-log.ts';
+import { createPeer, type IpcPort } from '../workers/ipc-peer.ts';
+import {
+  superviseWorkers,
+  type Supervisor,
+  type WorkerIdentity,
+  type WorkerProcess,
+} from '../workers/supervise-workers.ts';
+import { CommandFailure, type CommandIo, type CommandLine, EXIT } from './command.ts';
+import { readSettingsFrom, settingsFrom } from './config-flags.ts';
+import { letYoungGenerationGrow, limitHeapGrowth } from './v8-heap.ts';
+
+/** Runs the command in a worker process, until the primary process stops it. */
+export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<number> {
+  try {
+    await serveUntilStopped(line, io);
+    return EXIT.ok;
+  } finally {
+    // The channel to the primary process would keep this process alive.
+    if (process.connected) process.disconnect?.();
+  }
+}
+
+async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void> {
+  // The primary process receives the same signals from a terminal, and stops its workers itself.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const handlers: Record<string, (value: never) => unknown> = {};
+  const stopped = new Promise((resolve) => {
+    handlers['stop'] = () => resolve(undefined);
+    process.on('disconnect', () => resolve(undefined));
+  });
+  const primary = createPeer(portOf(process), (name) => handlers[name]);
+  const embeddedUrl = (await primary.call('embeddedUrl')) as string | undefined;
+  const complete = (read: Settings) =>
+    workerShare(embeddedUrl !== undefined && read.embedded ? withUpstreamUrl(read, embeddedUrl) : read);
+  const gateway = await createGateway(complete(await settingsFrom(line, io)), {
+    readSettings: () => {
+      const { settings, faults } = readSettingsFrom(line, io);
+      return { settings: complete(settings), faults };
+    },
+    role: { kind: 'worker', primary, handlers },
+  });
+  letYoungGenerationGrow();
+  limitHeapGrowth();
+  handlers['reload'] = async () => (await gateway.reload('program')).outcome;
+  await primary.call('ready', gateway.publicUrl);
+  await stopped;
+  await gateway.close();
+}
+
+/** The primary process with its workers. */
+interface PrimaryGateway {
+  readonly gateway: Gateway;
+  readonly publicUrl: string;
+  close(options: { readonly lameDuckSeconds: number }): Promise<void>;
+}
+
+/** Starts the primary process's part of the gateway, and the workers. If this fails, everything is closed again. */
+export async function startWithWorkers(
+  settings: Settings,
+  embeddedUrl: string | undefined,
+  parts: Omit<Parameters<typeof createGateway>[1] & {}, 'role'>,
+): Promise<PrimaryGateway> {
+  const handlers: PrimaryRole['handlers'] = { embeddedUrl: () => embeddedUrl };
+  const endListeners: ((worker: WorkerIdentity) => void)[] = [];
+  let publicUrl = '';
+  let gateway: Gateway | undefined;
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const workers: Supervisor = superviseWorkers({
+    count: settings.workers,
+    fork: forkWorker,
+    clock: systemClock,
+    handlerOf: (name, worker) => {
+      const handler = handlers[name];
+      return handler && ((value) => handler(value, worker));
+    },
+    events: {
+      onReady: (_worker, url) => {
+        publicUrl = String(url);
+      },
+      onCrash: ({ number, pid }, cause, delayMs) =>
+        gateway?.services.logger.error({ worker: number, pid, cause, delayMs }, 'a worker crashed and is replaced'),
+      onEnd: (worker) => {
+        for (const listener of endListeners) listener(worker);
+      },
+    },
+  });
+  const role: PrimaryRole = {
+    kind: 'primary',
+    workers,
+    changes: createPrimaryChangeLog(() => workers.ready(), systemClock),
+    handlers,
+    onEnd: (listener) => void endListeners.push(listener),
+  };
+  const started = await createGateway(settings, { ...parts, role });
+  gateway = started;
+  const { drainSeconds } = settings.listen;
+  try {
+    await workers.start();
+  } catch (error) {
+    await workers.stop(0);
+    await started.close();
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`cannot start its workers: ${cause}, for the reason above`);
+  }
+  return {
+    gateway: started,
+    publicUrl,
+    async close({ lameDuckSeconds }) {
+      // The admin side reports that the gateway is not ready while the workers finish their requests.
+      started.drain.started = true;
+      await new Promise((resolve) => setTimeout(resolve, lameDuckSeconds * 1000));
+      await workers.stop(drainSeconds * 1000 + STOP_MS);
+      await started.close();
+    },
+  };
+}
+
+/** The time in which a worker closes its stores after its last request. */
+const STOP_MS = 5_000;
+
+function forkWorker(): WorkerProcess {
+  const child = cluster.fork();
+  return {
+    ...portOf(child),
+    pid: child.process.pid,
+    onExit: (listener) => void child.on('exit', listener),
+    kill: (signal) => void child.process.kill(signal),
+  };
+}
+
+/** Returns the channel of a process to its primary process, or of the primary process to a worker. */
+function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
+  return {
+    send: (message) => void (end.send as ((message: unknown) => unknown) | undefined)?.call(end, message),
+    onMessage: (listener) => void end.on('message', listener),
+    onClose: (listener) => void end.on('disconnect', listener),
+  };
+}

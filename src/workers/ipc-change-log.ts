@@ -1,0 +1,86 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
+import type { Peer } from './ipc-peer.ts';
+import type { Worker } from './supervise-workers.ts';
+
+/** A change with its number, as the primary process sends it to the workers. */
+interface NumberedChange {
+  readonly number: number;
+  readonly change: SharedChange;
+  /** The number of pages that the other workers have removed. */
+  readonly pages?: number;
+}
+
+/** The log in the primary process, which numbers the changes of all processes. */
+export interface PrimaryChangeLog extends ChangeLog {
+  /** Appends the change of a worker. Resolves when all other workers have applied it. */
+  appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
+  /** Sets the listener of the primary process itself. */
+  listen(listener: ChangeListener): void;
+}
+
+/** A worker that does not apply a change within this time is probably ending. */
+const APPLY_MS = 2_000;
+/** There is one log for the lifetime of the primary process, which outlives every worker. */
+const LINEAGE = 'primary';
+
+/** Creates the log in the primary process. `workers` returns the workers that are ready. */
+export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
+  let listener: ChangeListener | undefined;
+  let number = 0;
+  const append = async (change: SharedChange, from?: number) => {
+    number += 1;
+    const given: NumberedChange = { number, change };
+    listener?.apply(change, number, from === undefined);
+    const others = workers().filter((worker) => worker.number !== from);
+    const removed = await Promise.allSettled(others.map(async ({ peer }) => peer.call('change', given, APPLY_MS)));
+    const pages = removed.reduce((sum, one) => sum + (one.status === 'fulfilled' ? Number(one.value ?? 0) : 0), 0);
+    return { ...given, pages };
+  };
+  return {
+    append: async (change) => (await append(change)).pages,
+    appendFrom: append,
+    listen: (next) => {
+      listener = next;
+      listener.reset({ lineage: LINEAGE, number });
+    },
+    position: () => ({ lineage: LINEAGE, number }),
+    syncedAt: clock,
+    close: async () => undefined,
+  };
+}
+
+/** The log in a worker. */
+interface WorkerChangeLog extends ChangeLog {
+  /** Applies a change that another process has appended. */
+  receive(given: NumberedChange): number | void;
+}
+
+/**
+ * Creates the log in a worker. The channel delivers every message in order and exists as long as the worker, so no
+ * change can be missed.
+ */
+export function createWorkerChangeLog(primary: Peer, listener: ChangeListener, clock: Clock): WorkerChangeLog {
+  let position: LogPosition = { lineage: LINEAGE, number: 0 };
+  const moveTo = (number: number) => {
+    if (number > position.number) position = { lineage: LINEAGE, number };
+  };
+  return {
+    async append(change) {
+      // Without the primary process, this worker is about to end, and its own memory is all that is left.
+      const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
+      if (appended === undefined) return undefined;
+      const { number, pages } = appended as NumberedChange;
+      listener.apply(change, number, true);
+      moveTo(number);
+      return pages;
+    },
+    receive({ number, change }) {
+      moveTo(number);
+      return listener.apply(change, number, false);
+    },
+    position: () => position,
+    syncedAt: clock,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,137 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../lib/clock.ts';
+import { createPeer, type Handler, type IpcPort, type Peer } from './ipc-peer.ts';
+
+/** A worker process. */
+export interface WorkerProcess extends IpcPort {
+  readonly pid: number | undefined;
+  onExit(listener: (code: number | null, signal: string | null) => void): void;
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+/** Identifies a worker. */
+export interface WorkerIdentity {
+  /** The place of the worker, from 1. A worker that replaces another one has the same number. */
+  readonly number: number;
+  readonly pid: number | undefined;
+}
+
+/** A worker that can be called. */
+export interface Worker extends WorkerIdentity {
+  readonly peer: Peer;
+}
+
+/** What happens to workers, for the log and the metrics. */
+interface WorkerEvents {
+  /** A worker serves requests. `value` is what it has passed to `ready`. */
+  readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
+  /** A worker ended although nobody asked it to. It is replaced after `delayMs`. */
+  readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
+  /** Called whenever a worker has ended, so that what it reported can be kept. */
+  readonly onEnd?: (worker: WorkerIdentity) => void;
+}
+
+/** The parts of a supervisor. */
+interface SupervisorParts {
+  readonly count: number;
+  /** Starts a process for the worker with this number. */
+  readonly fork: (number: number) => WorkerProcess;
+  /** Returns the function with a name that a worker can call, or undefined if there is none. */
+  readonly handlerOf: (name: string, worker: WorkerIdentity) => Handler | undefined;
+  readonly events: WorkerEvents;
+  readonly clock: Clock;
+}
+
+/** The workers of this process. */
+export interface Supervisor {
+  /** Starts all workers. Resolves when all of them are ready, and rejects if one of them cannot start. */
+  start(): Promise<void>;
+  /** The workers that are ready. */
+  ready(): readonly Worker[];
+  /** The number of crashes since the start. */
+  restarts(): number;
+  /** Calls a function of every worker that is ready, all at once. Workers that fail are left out of the result. */
+  callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
+  /** Lets all workers finish their requests and end. Those that do not end within `graceMs` are killed. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The delay before a crashed worker is replaced. It doubles with each further crash until a worker has run for a while. */
+const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
+
+/** Creates the supervisor. A worker is ready once it has called `ready`. */
+export function superviseWorkers({ count, fork, handlerOf, events, clock }: SupervisorParts): Supervisor {
+  const ready = new Map<number, Worker>();
+  const running = new Map<number, { readonly process: WorkerProcess; readonly ended: Promise<void> }>();
+  const crashes = new Map<number, number>();
+  const stopping = new AbortController();
+  let restarts = 0;
+
+  const run = (number: number): Promise<void> => {
+    const process = fork(number);
+    const startedAt = clock();
+    const ended = new Promise<void>((resolve) => process.onExit(() => resolve()));
+    running.set(number, { process, ended });
+    return new Promise((resolve, reject) => {
+      const identity = { number, pid: process.pid };
+      const onReady = (value: unknown) => {
+        ready.set(number, worker);
+        events.onReady?.(worker, value);
+        resolve();
+      };
+      const peer = createPeer(process, (name) => (name === 'ready' ? onReady : handlerOf(name, identity)));
+      const worker: Worker = { ...identity, peer };
+      process.onExit((code, signal) => {
+        ready.delete(number);
+        running.delete(number);
+        events.onEnd?.(worker);
+        const cause = signal ?? `exit code ${code}`;
+        reject(new Error(`worker ${number} ended with ${cause}`));
+        if (!stopping.signal.aborted) void replace(worker, cause, clock() - startedAt);
+      });
+    });
+  };
+
+  const replace = async (worker: Worker, cause: string, ranMs: number) => {
+    const { number } = worker;
+    restarts += 1;
+    const before = ranMs >= BACK_OFF.stableMs ? 0 : (crashes.get(number) ?? 0);
+    crashes.set(number, before + 1);
+    const delayMs = Math.min(BACK_OFF.firstMs * 2 ** Math.min(before, 20), BACK_OFF.longestMs);
+    events.onCrash?.(worker, cause, delayMs);
+    await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (stopping.signal.aborted) return;
+    // If the replacement crashes as well, its own exit starts the next one.
+    await run(number).catch(() => undefined);
+  };
+
+  return {
+    async start() {
+      // If there is a reason why no worker can start, the first one reports it, and the others do not repeat it.
+      await run(1);
+      const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
+      const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+    ready: () => [...ready.values()].toSorted((one, other) => one.number - other.number),
+    restarts: () => restarts,
+    async callAll(name, value, timeoutMs) {
+      const results = await Promise.allSettled(
+        [...ready.values()].map(async ({ peer }) => peer.call(name, value, timeoutMs)),
+      );
+      return results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    },
+    async stop(graceMs) {
+      stopping.abort();
+      const timer = setTimeout(() => {
+        for (const { process } of running.values()) process.kill('SIGKILL');
+      }, graceMs);
+      const all = [...running.values()];
+      for (const { peer } of ready.values()) peer.call('stop', undefined, graceMs).catch(() => undefined);
+      const isReady = new Set(ready.keys());
+      for (const [number, { process }] of running) if (!isReady.has(number)) process.kill('SIGKILL');
+      await Promise.all(all.map(async ({ ended }) => ended));
+      clearTimeout(timer);
+    },
+  };
+}
