@@ -1,4 +1,5 @@
 import { isLoopbackHost, isPrivateHost } from '../lib/network-address.ts';
+import { samplingOf } from '../telemetry/tracing-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The smallest prefix lengths of a network that can plausibly contain only proxies. */
@@ -45,6 +46,24 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     fix: 'Use https, or an address inside a private network.',
     find: ({ settings: { upstream } }) =>
       upstream.url !== undefined && isClearAndPublic(upstream.url) ? [new URL(upstream.url).origin] : [],
+  },
+  {
+    id: 'spans-in-the-clear',
+    severity: 'medium',
+    key: '/tracing/endpoint',
+    risk: 'Spans and the headers for the OTLP receiver, such as an API key, cross a public network unencrypted.',
+    fix: 'Use https, or a receiver inside a private network.',
+    find: ({ settings: { tracing } }) =>
+      tracing.endpoint !== undefined && isClearAndPublic(tracing.endpoint) ? [new URL(tracing.endpoint).origin] : [],
+  },
+  {
+    id: 'clients-choose-sampling',
+    severity: 'low',
+    key: '/tracing/followSampled',
+    risk: 'Any client can have all its requests exported, which costs storage, or none of them, which hides them.',
+    fix: 'Set it to trustedProxies, and list the proxies that start traces in listen.trustedProxies.',
+    find: ({ settings: { tracing } }) =>
+      foundIf(tracing.endpoint !== undefined && samplingOf(tracing).follow === 'everyone', 'everyone'),
   },
   {
     id: 'admin-in-the-clear',

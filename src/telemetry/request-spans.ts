@@ -67,7 +67,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
       if (context.traceId !== own.traceId) links.push({ context });
     }
     const joined = attemptsOf(leader?.upstream).at(-1);
-    if (joined !== undefined)
+    if (joined !== undefined && isSampled(joined.traceparent))
       links.push({ context: spanContext(joined.traceparent), attributes: { 'portico.link': 'coalesced' } });
     const startedAt = trace.startedAt;
     const end = Math.max(startedAt + (trace.seconds ?? 0) * 1000, upstreamEnd(trace.upstream) ?? 0);

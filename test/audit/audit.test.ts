@@ -159,6 +159,14 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ upstream: { url: 'http://qa.example.org/qa' } }) },
     { config: strict({ upstream: { url: 'http://10.1.2.3/qa' } }) },
   ],
+  'spans-in-the-clear': [
+    { config: strict({ tracing: { endpoint: 'http://otlp.example.org:4318' } }) },
+    { config: strict({ tracing: { endpoint: 'https://otlp.example.org:4318' } }) },
+  ],
+  'clients-choose-sampling': [
+    { config: strict({ tracing: { endpoint: 'http://127.0.0.1:4318', followSampled: 'everyone' } }) },
+    { config: strict({ tracing: { endpoint: 'http://127.0.0.1:4318' } }) },
+  ],
   'admin-in-the-clear': [
     { config: listen({ adminHost: '0.0.0.0' }), env: { PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' } },
     { config: listen({ adminHost: '127.0.0.1' }) },
