@@ -7,8 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { packageRoot } from '../../src/files/package-root.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { renderChart } from '../../tools/render-chart.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { finished } from '../cli/run-portico.ts';
 import { readText } from '../readme/tables.ts';
@@ -21,6 +25,17 @@ const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf
   devDependencies: Readonly<Record<string, string>>;
 };
 const settings = imageSettings();
+const EMPTY_PAGE = {
+  name: '',
+  sort: 'active',
+  page: 1,
+  pageSize: 15,
+  pageCount: 0,
+  listCount: 0,
+  totalCount: 0,
+  sorts: [],
+  list: [],
+};
 const TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 
 describe('the Dockerfile', () => {
@@ -61,8 +76,12 @@ describe('the Dockerfile', () => {
 
 needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   let image: UnpackedImage;
-  beforeAll(() => {
+  beforeAll(async () => {
     image = unpackImage(busybox);
+    // As in the Dockerfile, the first start stores compiled code.
+    const first = await start(image);
+    await first.stop();
+    image.seal();
   }, 120_000);
 
   it('contains the program and what it reads, but no sources and no development packages', () => {
@@ -89,6 +108,17 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(filesOf(image.root)).toEqual(before);
   });
 
+  it('reads the compiled code that the build stored', async () => {
+    const gateway = await start(image, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    await gateway.stop();
+    const { err } = await gateway.done;
+    const count = (text: string) => err.split(text).length - 1;
+    expect(count('was accepted')).toBeGreaterThan(300);
+    // V8 rejects code that was compiled with other flags, such as the code that other commands store.
+    expect(count('was rejected')).toBe(0);
+    expect(count('was not initialized')).toBeLessThan(20);
+  });
+
   it('has a console that operators reach with the variables of the documented command', async () => {
     const [line = ''] =
       /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
@@ -109,6 +139,36 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       1,
       expect.stringMatching(/adminToken\s+is required, because the admin side listens on/),
     ]);
+  });
+
+  it('runs as a pod of the Helm chart: with its files, variables, secrets and probes', async () => {
+    const upstream = await startFakeUpstream(({ user }) => ({
+      status: user === 'portico' ? 200 : 401,
+      json: EMPTY_PAGE,
+    }));
+    const config = `mode: strict\nupstream: { url: ${upstream.url} }\nlisten: { lameDuckSeconds: 0 }\n`;
+    const chart = renderChart({
+      config,
+      upstreamUsername: 'portico',
+      secrets: { upstreamPassword: { name: 'legacy', key: 'password' } },
+    });
+    const object = (name: string) => parse(chart.get(name) ?? '', { version: '1.1' }) as unknown;
+    const { data } = object('configmap.yaml') as { data: Record<string, string> };
+    const [container] = (object('deployment.yaml') as Pod).spec.template.spec.containers;
+    image.mount('/etc/portico', data);
+    image.mount('/run/secrets/portico', { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' });
+    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+    const gateway = await start(image, env);
+    for (const { path, port } of [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
+      ({ httpGet }) => httpGet,
+    )) {
+      expect(port).toBe('admin');
+      expect((await fetch(`${gateway.admin}${path}`)).status).toBe(200);
+    }
+    const console = await fetch(`${gateway.admin}/console/`, { headers: { authorization: basic('operator', TOKEN) } });
+    expect(console.status).toBe(200);
+    expect(upstream.requests.some(({ password }) => password === 'secret-of-portico')).toBe(true);
+    expect(await gateway.stop()).toBe(0);
   });
 
   describe('the health check', () => {
@@ -169,26 +229,41 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   });
 });
 
+/** The members of a Deployment that the tests read. */
+interface Pod {
+  spec: { template: { spec: { containers: [Container] } } };
+}
+interface Container {
+  env: { name: string; value: string }[];
+  startupProbe: Probe;
+  livenessProbe: Probe;
+  readinessProbe: Probe;
+}
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
 /** Starts the image's default command on free ports, and waits until the gateway is ready. */
 async function start(image: UnpackedImage, variables: Readonly<Record<string, string>> = {}) {
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
   const env = { ...variables, PORT, ADMIN_PORT };
   const child = image.start(settings.command, env);
   cleanUpAfterTest(() => child.kill('SIGKILL'));
+  const done = finished(child);
   const admin = `http://127.0.0.1:${ADMIN_PORT}`;
   await Promise.race([
     eventually(async () => (await fetch(`${admin}/readyz`)).ok),
-    finished(child).then(({ code, err }) => Promise.reject(new Error(`ended with ${String(code)}: ${err}`))),
+    done.then(({ code, err }) => Promise.reject(new Error(`ended with ${String(code)}: ${err}`))),
   ]);
   return {
     child,
+    done,
     env,
     admin,
     public: `http://127.0.0.1:${PORT}`,
     stop: async () => {
-      const ended = once(child, 'close');
       child.kill('SIGTERM');
-      return (await ended)[0] as number | null;
+      return (await done).code;
     },
   };
 }
@@ -204,14 +279,6 @@ async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<num
   cleanUpAfterTest(() => server.close());
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Repeats a check until it holds. A check that throws does not hold yet. */

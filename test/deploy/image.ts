@@ -58,6 +58,10 @@ export interface UnpackedImage {
     command: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => ChildProcessWithoutNullStreams;
+  /** Makes the folder of compiled code read-only, as the whole image is after it has been built. */
+  readonly seal: () => void;
+  /** Writes files to a new folder, which only the image's group can read, as Kubernetes mounts volumes. */
+  readonly mount: (folder: string, files: Readonly<Record<string, string>>) => void;
 }
 
 /**
@@ -94,19 +98,33 @@ export function unpackImage(busybox: string): UnpackedImage {
   fs.writeFileSync(inImage('/dev/null'), '');
   fs.mkdirSync(inImage('/tmp'));
 
-  // Nobody may write, except to the volume and /tmp.
+  // Nobody may write, except to the volume and /tmp, and, until the image is sealed, to the folder of compiled code.
   spawnSync('chmod', ['-R', 'a=rX,u+x', root]);
   fs.mkdirSync(inImage(settings.volume));
   const [uid = 0, gid = 0] = settings.user.split(':').map(Number);
-  for (const path of [settings.volume, '/tmp', '/dev/null']) {
+  const cache = '/portico/node_modules/.cache';
+  fs.chmodSync(inImage(dirname(cache)), 0o755);
+  fs.mkdirSync(inImage(cache));
+  for (const path of [settings.volume, cache, '/tmp', '/dev/null']) {
     if (isRoot) fs.chownSync(inImage(path), uid, gid);
     fs.chmodSync(inImage(path), 0o700);
   }
 
   // Without privileges, the paths in commands and variables are replaced by those of the copy.
-  const local = (text: string) => (/^\/(?:portico|data|usr|bin)\//.test(text) ? inImage(text) : text);
+  const local = (text: string) => (/^\/(?:portico|data|usr|bin|etc|run)\//.test(text) ? inImage(text) : text);
   return {
     root,
+    seal: () => void spawnSync('chmod', ['-R', 'a-w', inImage(cache)]),
+    mount(folder, files) {
+      fs.chmodSync(root, 0o755);
+      fs.mkdirSync(inImage(folder), { recursive: true });
+      for (const [name, text] of Object.entries(files)) {
+        const path = inImage(join(folder, name));
+        fs.writeFileSync(path, text);
+        if (isRoot) fs.chownSync(path, 0, gid);
+        fs.chmodSync(path, 0o440);
+      }
+    },
     start(command, env = {}) {
       const all = { ...settings.env, ...env };
       if (isRoot) {
