@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../ladder/create-ladder.ts';
 import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../ladder/ladder-rows.ts';
-import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
-import { type LadderState, startingState } from '../ladder/ladder-step.ts';
+import { createLadderFile, formatLadder, type LadderFile, parseLadder, readLadderFile } from '../ladder/ladder-file.ts';
+import { type LadderState, type LadderStep, mergeLadders, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
+import type { SharedDocument } from '../redis/shared-document.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { SharedState } from './shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
 /** The log message for steps that no longer apply, at the start and after a reload. */
@@ -18,6 +21,8 @@ export const CONTRACT_CHANGED = 'the contract has changed: every check starts at
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
+  /** The state that all gateways share. Undefined if nothing is shared. */
+  readonly document: SharedDocument<LadderState> | undefined;
 }
 
 /** Reads the stored state of the ladder. Throws a StartFault if the file is invalid. */
@@ -35,9 +40,10 @@ export function assembleLadder(
     readonly logger: Logger;
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
+    readonly shared: SharedState | undefined;
   },
 ): AssembledLadder {
-  const { clock, logger, metrics, isAccepted } = parts;
+  const { clock, logger, metrics, isAccepted, shared } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
@@ -48,16 +54,46 @@ export function assembleLadder(
   const ladder: Ladder = createLadder({
     ...ladderSetup(settings, start.contract, isAccepted),
     state: startingState(start.ladder, start.contract.version, clock()),
-    file,
+    file: {
+      write(next) {
+        file.write(next);
+        void document?.sync();
+      },
+    },
     events: eventsOf(logger, metrics),
     clock,
+  });
+  const document = shared?.openDocument<LadderState>('ladder', {
+    current: () => ladder.state(),
+    adopt(next) {
+      logAdopted(logger, ladder.state(), next);
+      ladder.adopt(next);
+    },
+    merge: mergeLadders,
+    // Gateways with different contracts, as during a deployment, have separate documents.
+    versionOf: ({ contract }) => contract,
+    empty: (state) => ({ ...state, steps: [] }),
+    format: formatLadder,
+    parse: parseLadder,
+    turnMs: PROMOTION_MS + TURN_MARGIN_MS,
   });
   const demoted = () =>
     movedLevels(ladder.levels(), ladder.state()).flatMap(({ operation, step }) =>
       step.move === 'demoted' ? [operation] : [],
     );
   metrics.watch({ demoted });
-  return { ladder, file };
+  return { ladder, file, document };
+}
+
+/** Logs the steps that another gateway has made or undone. */
+function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
+  const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
+    all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
+  const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
+  for (const step of missingIn(before.steps, next.steps))
+    logger.warn(fieldsOf(step), 'another gateway has moved a check on the ladder');
+  for (const step of missingIn(next.steps, before.steps))
+    logger.warn(fieldsOf(step), 'a step of the ladder was undone or replaced at another gateway');
 }
 
 /** Returns the ladder's part of the configuration. */
@@ -113,12 +149,15 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
 interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
+  readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly ledger: LedgerReader;
   readonly logger: Logger;
 }
 
 // Promotions depend on a window of hours, so it is enough to evaluate them every five minutes.
 const PROMOTION_MS = 300_000;
+/** The gateway that evaluates promotions renews its right to do so this long before it ends. */
+const TURN_MARGIN_MS = 60_000;
 // The maximum time until a running gateway notices a `portico ladder --lift`.
 const RELOAD_MS = 10_000;
 
@@ -129,7 +168,7 @@ const RELOAD_MS = 10_000;
  */
 export async function openLadder(
   settings: Settings,
-  { ladder, ladderFile, ledger, logger }: OpeningLadder,
+  { ladder, ladderFile, ladderDocument, ledger, logger }: OpeningLadder,
   stored: LadderState | undefined,
 ): Promise<() => void> {
   const reason = await whyNotStored(settings, 'ladder');
@@ -147,8 +186,15 @@ export async function openLadder(
   }
   // The state is written at startup, because promotions depend on how long this contract has been in use.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
+  await ladderDocument?.start();
+  const promote = async () => {
+    if (ladderDocument === undefined) return ladder.promote(ledger);
+    // In a fleet, one gateway decides for all, based on the counts of the fleet.
+    const turn = await ladderDocument.takeTurn();
+    return turn && ladder.promote(ledger, turn.commit);
+  };
   const evaluate = () =>
-    ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
+    promote().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const timers = [
     setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS),
     // Even if promotions are off: a reload can enable them.

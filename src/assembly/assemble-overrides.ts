@@ -3,10 +3,26 @@ import type { Settings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { overrideTarget } from '../pipeline/planned-operation.ts';
 import { createOverrides, type Overrides } from '../overrides/create-overrides.ts';
-import { createOverrideFiles, readOverrideFiles, type StoredOverrides } from '../overrides/override-files.ts';
-import { overrideJson, type OverrideEvent } from '../overrides/overrides-text.ts';
+import {
+  createOverrideFiles,
+  type OverrideFiles,
+  readOverrideFiles,
+  SHOWN_EVENTS,
+  type StoredOverrides,
+} from '../overrides/override-files.ts';
+import { mergeOverrides, type Override } from '../overrides/override.ts';
+import {
+  formatEvent,
+  formatOverrides,
+  overrideJson,
+  type OverrideEvent,
+  parseEvent,
+  parseOverrides,
+} from '../overrides/overrides-text.ts';
 import type { OverrideRules } from '../overrides/read-override.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { openSharedTrail, type SharedDocument } from '../redis/shared-document.ts';
+import type { SharedState } from './shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
 /** Reads the stored overrides. Throws a StartFault if the file is invalid. */
@@ -15,20 +31,71 @@ export function readStoredOverrides(settings: Settings): StoredOverrides {
   return readStateFile(settings, 'overrides', words, readOverrideFiles);
 }
 
+/** The overrides of a gateway, with the document that it shares with other gateways. */
+interface AssembledOverrides {
+  readonly overrides: Overrides;
+  /** Undefined if nothing is shared. */
+  readonly document: SharedDocument<readonly Override[]> | undefined;
+}
+
+/** The number of events that the shared audit trail stores. */
+const MAX_SHARED_EVENTS = 1_000;
+
 /** Creates the overrides from what is stored. Nothing is written until one changes. */
 export function assembleOverrides(
   settings: Settings,
   stored: StoredOverrides,
-  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-): Overrides {
-  return createOverrides({
-    stored,
-    files: createOverrideFiles(settings.overrides.file, (error) =>
-      logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
-    ),
-    onEvent: (event) => logEvent(logger, event),
-    clock,
+  parts: { readonly clock: Clock; readonly logger: Logger; readonly shared: SharedState | undefined },
+): AssembledOverrides {
+  const { clock, logger, shared } = parts;
+  const files = createOverrideFiles(settings.overrides.file, (error) =>
+    logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
+  );
+  const create = (used: OverrideFiles) =>
+    createOverrides({ stored, files: used, onEvent: (event) => logEvent(logger, event), clock });
+  if (shared === undefined) return { overrides: create(files), document: undefined };
+
+  const trail = openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
+  const addEvent = (event: OverrideEvent) => {
+    // Every gateway notices that an override has expired. With the same instant, the trail stores only one event.
+    const at = event.event === 'expired' ? event.override.until : event.at;
+    trail.add(formatEvent({ ...event, at }).trim(), at);
+  };
+  const readTrail = async () => {
+    let lines = await trail.read();
+    if (lines !== undefined && lines.length < overrides.events().length) {
+      // The server has lost the trail.
+      overrides.events().forEach(addEvent);
+      lines = await trail.read();
+    }
+    if (lines !== undefined) overrides.adoptEvents(lines.flatMap((line) => parseEvent(line) ?? []));
+  };
+  const overrides = create({
+    ...files,
+    record(event, active) {
+      files.record(event, active);
+      addEvent(event);
+      void readTrail();
+      void document.sync();
+    },
+    written: async () => {
+      const [isInFile, isShared] = await Promise.all([files.written(), document.sync()]);
+      return isInFile || isShared;
+    },
   });
+  const document = shared.openDocument<readonly Override[]>('overrides', {
+    current: overrides.stored,
+    adopt(next) {
+      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides');
+      overrides.adopt(next);
+    },
+    merge: mergeOverrides,
+    empty: () => [],
+    format: formatOverrides,
+    parse: parseOverrides,
+    onMerged: () => void readTrail(),
+  });
+  return { overrides, document };
 }
 
 /** Returns what overrides may change in a compiled gateway. */
@@ -48,6 +115,13 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
   logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
 }
 
+/** What the opening of the overrides uses. */
+interface OpeningOverrides {
+  readonly overrides: Overrides;
+  readonly overridesDocument: AssembledOverrides['document'];
+  readonly logger: Logger;
+}
+
 /**
  * Checks that overrides can be stored, logs the active ones and lets them expire. Returns a function that stops this.
  * If a configured file cannot be written, that is a configuration error; for the default file, only a warning is
@@ -55,11 +129,12 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
  */
 export async function openOverrides(
   settings: Settings,
-  { overrides, logger }: { readonly overrides: Overrides; readonly logger: Logger },
+  { overrides, overridesDocument, logger }: OpeningOverrides,
 ): Promise<() => void> {
   const reason = await whyNotStored(settings, 'overrides');
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
+  await overridesDocument?.start();
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');
   return overrides.watch();

@@ -8,6 +8,7 @@ import { packageVersion } from '../files/package-root.ts';
 import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
+import type { LadderState } from '../ladder/ladder-step.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
@@ -16,6 +17,8 @@ import type { ChangeListener } from '../model/change-log.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
+import type { Override } from '../overrides/override.ts';
+import type { SharedDocument } from '../redis/shared-document.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
@@ -46,7 +49,11 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
+  /** The state of the ladder that all gateways share. Undefined if Redis is not configured. */
+  readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
+  /** The overrides that all gateways share. Undefined if Redis is not configured. */
+  readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
@@ -145,8 +152,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
     spans: () => tracing?.counts(),
   });
-  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts };
-  const { ladder, file: ladderFile } = assembleLadder(settings, start, ladderParts);
+  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared };
+  const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
+  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
+    clock,
+    logger,
+    shared,
+  });
   return {
     logger,
     upstreams,
@@ -156,7 +168,9 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledger,
     ladder,
     ladderFile,
-    overrides: assembleOverrides(settings, start.overrides, { clock, logger }),
+    ladderDocument,
+    overrides,
+    overridesDocument,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     uploads: createUploadMemory(clock, live),
     kindOf,

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
+import { type DocumentParts, openSharedDocument, type SharedDocument } from '../redis/shared-document.ts';
 import type { RedisSecrets } from '../redis/redis-secrets.ts';
 import { createRedisMetrics, type RedisMetrics } from '../telemetry/redis-metrics.ts';
 
@@ -25,8 +26,13 @@ export interface SharedState {
   readonly pages: SharedPages;
   /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
   listen(listener: ChangeListener): void;
+  /** Opens a document that all gateways share. It is read again whenever one of them has changed it. */
+  openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
   close(): Promise<void>;
 }
+
+/** What the owner of a shared document defines. */
+type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */
 export function openSharedState(
@@ -53,6 +59,7 @@ export function openSharedState(
     reset: (position) => listeners.forEach((one) => one.reset(position)),
   };
   // The log is read in the background, so the listener is not called before this function returns.
+  const documents: { close(): void }[] = [];
   const changes = openRedisChangeLog({
     redis,
     listener,
@@ -74,7 +81,25 @@ export function openSharedState(
     follower,
     pages,
     listen: (one) => void listeners.push(one),
+    openDocument(name, parts) {
+      const document = openSharedDocument({
+        ...parts,
+        redis,
+        name,
+        announce: () => changes.append({ kind: 'reread', document: name }),
+        onFault: (message, err) => logger.error({ err }, message),
+      });
+      documents.push(document);
+      listeners.push({
+        apply(change, _number, own) {
+          if (change.kind === 'reread' && change.document === name && !own) void document.sync();
+        },
+        reset: () => void document.sync(),
+      });
+      return document;
+    },
     async close() {
+      for (const document of documents) document.close();
       await changes.close();
       redis.close();
     },

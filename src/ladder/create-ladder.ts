@@ -36,8 +36,13 @@ export interface Ladder {
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
   /** Evaluates a finished request. This can demote the `responses` check of its operation immediately. */
   record(trace: Trace): void;
-  /** Promotes the checks whose results in the ledger justify it, if promotion is enabled. */
-  promote(reader: LedgerReader): Promise<void>;
+  /**
+   * Promotes the checks whose results in the ledger justify it, if promotion is enabled. Before that, `commit` can
+   * store the new state where other gateways see it. If it returns false, nothing is promoted.
+   */
+  promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
+  /** Uses a state that other gateways have changed. It must belong to the current contract. */
+  adopt(next: LadderState): void;
   /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
   /**
@@ -137,15 +142,28 @@ export function createLadder(parts: LadderParts): Ladder {
       apply([...others(step), step], operation);
       events.demoted(step);
     },
-    async promote(reader) {
+    async promote(reader, commit = () => Promise.resolve(true)) {
       if (!options.promote.enabled || transparent) return;
       const since = promotionPeriodStart(options.promote, clock());
       if (state.since > since) return;
       const snapshot = await reader.snapshot({ since });
-      for (const step of promotionsDue(levels(), snapshot, state, options.promote, isAccepted)) {
+      const due = promotionsDue(levels(), snapshot, state, options.promote, isAccepted);
+      if (due.length === 0 || !(await commit({ ...state, steps: [...state.steps, ...due] }))) return;
+      for (const step of due) {
         apply([...others(step), step], step.operation);
         events.promoted(step);
       }
+    },
+    adopt(next) {
+      const before = state.steps;
+      state = next;
+      for (const operation of idsOf(operations)) {
+        const of = (steps: readonly LadderStep[]) => steps.filter((step) => step.operation === operation);
+        if (isDeepStrictEqual(of(before), of(next.steps))) continue;
+        updateLevels(operation);
+        for (const listener of listeners) listener(operation);
+      }
+      file.write(state);
     },
     onChange: (listener) => void listeners.push(listener),
     configure(setup) {

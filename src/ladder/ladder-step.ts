@@ -1,4 +1,5 @@
 import type { CheckName, Checks } from '../model/checks.ts';
+import { mergeItems } from '../redis/shared-document.ts';
 
 /** The numbers that caused a step: results, failures and the length of the window. */
 export interface LadderEvidence {
@@ -56,6 +57,20 @@ export interface OperationLevels {
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
   return lifted.move === 'promoted' ? [...rest, { ...lifted, move: 'lifted', at: now }] : rest;
+}
+
+/**
+ * Merges the steps that were made here since `base` into the state that all gateways share. If a step of the same check
+ * was made on both sides, a demotion wins, because it is the safe direction.
+ */
+export function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
+  const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };
+  const steps = mergeItems(
+    lists,
+    ({ operation, check }) => `${operation} ${check}`,
+    (here, there) => (here?.move === 'demoted' && there?.move !== 'demoted' ? here : there),
+  );
+  return { contract: theirs.contract, since: Math.min(mine.since, theirs.since), steps };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import { changeId, type Operator, type Override, overrideId } from './override.ts';
 import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides } from './override-files.ts';
@@ -19,6 +20,12 @@ export interface Overrides {
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
   /** Records the end of overrides whose time is over. */
   expire(): void;
+  /** Returns the overrides that are stored, including those whose time has just ended. */
+  stored(): readonly Override[];
+  /** Uses the overrides that other gateways have changed. */
+  adopt(next: readonly Override[]): void;
+  /** Uses the latest events of all gateways, oldest first. */
+  adoptEvents(next: readonly OverrideEvent[]): void;
   /** Uses these rules for requests from now on. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
@@ -99,6 +106,21 @@ export function createOverrides({ stored, files, onEvent, clock }: OverridesPart
       return ended;
     },
     expire,
+    stored: () => all,
+    adopt(next) {
+      const before = all;
+      all = next;
+      files.replace(all);
+      for (const operation of new Set([...before, ...next].map((one) => one.operation))) {
+        const of = (overrides: readonly Override[]) => overrides.filter((one) => one.operation === operation);
+        if (isDeepStrictEqual(of(before), of(next))) continue;
+        for (const listener of listeners) listener(operation);
+      }
+      rearm?.();
+    },
+    adoptEvents(next) {
+      events = next.slice(-SHOWN_EVENTS);
+    },
     configure(next) {
       rules = next;
     },

@@ -9,6 +9,8 @@ import { formatEvent, formatOverrides, type OverrideEvent, parseEvent, parseOver
 export interface OverrideFiles {
   /** Appends an event to the audit trail and replaces the active overrides, in the background. */
   record(event: OverrideEvent, active: readonly Override[]): void;
+  /** Replaces the active overrides in the background, after other gateways have changed them. */
+  replace(active: readonly Override[]): void;
   /** Waits until everything has been written or has failed. Returns false if the latest write failed. */
   written(): Promise<boolean>;
 }
@@ -60,6 +62,10 @@ export function createOverrideFiles(
         const appended = await attempt(() => appendEvent(trailOf(file), formatEvent(event), maxTrailBytes));
         return (await attempt(() => replaceFile(file, formatOverrides(active), 0o600))) && appended;
       });
+    },
+    replace(active) {
+      if (file === IN_MEMORY) return;
+      writing = writing.then(() => attempt(() => replaceFile(file, formatOverrides(active), 0o600)));
     },
     written: () => writing,
   };

@@ -1,4 +1,5 @@
 import type { CheckLevel, Checks } from '../model/checks.ts';
+import { mergeItems } from '../redis/shared-document.ts';
 
 /** The checks whose level an override can change. An override never weakens the protection of data. */
 export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;
@@ -50,6 +51,20 @@ export function overrideId(override: OverrideChange & { readonly operation: stri
 /** Returns the part of an override's id after the operation: the name of a check, `force-stale` or `disable`. */
 export function changeId(change: OverrideChange): string {
   return change.kind === 'level' ? change.check : change.kind;
+}
+
+/**
+ * Merges the changes that were made here since `base` into the overrides that all gateways share. If an override was
+ * changed on both sides, the one that was set later applies, and an override that was set again has not ended.
+ */
+export function mergeOverrides(
+  base: readonly Override[],
+  mine: readonly Override[],
+  theirs: readonly Override[],
+): readonly Override[] {
+  return mergeItems({ base, mine, theirs }, overrideId, (here, there) =>
+    (here?.setAt ?? 0) > (there?.setAt ?? 0) ? here : there,
+  );
 }
 
 /** The facts about an operation that decide whether an override has an effect. */

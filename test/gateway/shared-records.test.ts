@@ -4,6 +4,8 @@ import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builde
 import { needsProgram } from '../builders/needs-program.ts';
 import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { createTestClock, type TestClock } from '../builders/test-clock.ts';
+import { until } from '../builders/until.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
 const LIST = '/services/v2/idea.json';
@@ -19,14 +21,15 @@ needsProgram('redis', 'the records of a fleet', (path) => {
   });
   let fleets = 0;
   /** Starts gateways with the same prefix in Redis. */
-  const fleet = async (names: readonly string[], more: object = {}): Promise<TestGateway[]> => {
+  const fleet = async <const Names extends readonly string[]>(names: Names, more: object = {}, clock?: TestClock) => {
     const redis = { url: server.url, prefix: `fleet${(fleets += 1)}` };
     const start = (instance: string) =>
       startTestGateway({
         upstream: fake,
+        ...(clock && { clock }),
         config: { instance, redis, ledger: { store: 'redis' }, cache: { enabled: false }, ...more },
       });
-    return Promise.all(names.map(start));
+    return (await Promise.all(names.map(start))) as { readonly [Key in keyof Names]: TestGateway };
   };
   const report = async (...flags: string[]) => {
     const env = { REDIS_URL: server.url, UPSTREAM_URL: fake.url, PORTICO_CONFIG: '' };
@@ -38,8 +41,8 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const redis = { url: server.url };
     const [a, b] = await fleet(['a', 'b'], { redis });
     drift = DRIFT;
-    for (const gateway of [a, a, b]) await gateway?.call(LIST);
-    for (const gateway of [a, b]) await gateway?.gateway.services.ledger.flush();
+    for (const gateway of [a, a, b]) await gateway.call(LIST);
+    for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
     const { json } = await report();
     expect(json).toMatchObject({
       requests: 3,
@@ -47,6 +50,127 @@ needsProgram('redis', 'the records of a fleet', (path) => {
         expect.objectContaining({ operation: 'listIdeas', at: '/listCount', count: 3, callers: 1 }),
       ]) as unknown,
     });
+  });
+
+  const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
+  const set = (gateway: TestGateway, body: object) => gateway.admin('/overrides', { method: 'POST', body });
+  const events = ({ gateway }: TestGateway) => gateway.services.overrides.events().map(({ event }) => event);
+  const isDisabled = (gateway: TestGateway) => gateway.gateway.services.overrides.active().length > 0;
+
+  it('include overrides, which apply at every gateway once one of them has been told', async () => {
+    drift = undefined;
+    const [a, b] = await fleet(['a', 'b']);
+    expect((await set(a, DISABLE)).json).toMatchObject({ stored: true });
+    await until(() => isDisabled(b));
+    expect((await b.call(LIST)).status).toBe(503);
+    expect((await b.admin('/overrides')).json).toMatchObject({
+      overrides: [{ operation: 'listIdeas', reason: 'INC-17' }],
+    });
+    await until(() => events(b).includes('set'));
+
+    // A gateway that starts later has them from its first request on.
+    const [c] = await fleet(['c'], { redis: a.gateway.settings.redis });
+    expect((await c.call(LIST)).status).toBe(503);
+
+    await c.admin('/overrides/end', { method: 'POST', body: { operation: 'listIdeas' } });
+    await until(() => !isDisabled(a) && !isDisabled(b));
+    expect((await a.call(LIST)).status).toBe(200);
+    await until(() => events(a).at(-1) === 'ended');
+  });
+
+  it('include overrides that were set or ended while Redis was away, and those that it has lost', async () => {
+    const own = await startRedisServer(path);
+    const redis = { url: own.url, commandTimeoutMs: 100 };
+    const clock = createTestClock();
+    const [a, b] = await fleet(['a', 'b'], { redis }, clock);
+    await set(a, { ...DISABLE, operation: 'listQuestions' });
+    await until(() => isDisabled(b));
+    await own.stop();
+    await set(b, DISABLE);
+    expect((await b.call(LIST)).status).toBe(503);
+    expect((await a.call(LIST)).status).toBe(200);
+    await own.start();
+    await until(() => {
+      // Redis is used again after a second.
+      clock.advance(0.01);
+      return a.gateway.services.overrides.active().length === 2;
+    });
+    expect(b.gateway.services.overrides.active()).toHaveLength(2);
+
+    // The end of an override needs no Redis.
+    await own.stop();
+    clock.advance(61 * 60);
+    for (const gateway of [a, b]) {
+      gateway.gateway.services.overrides.expire();
+      expect((await gateway.call(LIST)).status).toBe(200);
+    }
+    await own.start();
+    await until(() => {
+      clock.advance(0.01);
+      return [a, b].every((gateway) => events(gateway).filter((event) => event === 'expired').length === 2);
+    });
+    // Both gateways have noticed that both overrides have expired.
+    expect(events(b).toSorted()).toEqual(['expired', 'expired', 'set', 'set']);
+  });
+
+  const ENFORCED = {
+    operations: { listIdeas: { checks: { responses: 'enforce' } } },
+    ladder: { demote: { minAnswers: 3, windowSeconds: 60 } },
+  };
+  const levelOf = (gateway: TestGateway, check: 'responses' | 'requests' = 'responses') =>
+    gateway.gateway.services.ladder.checksFor('listIdeas')[check];
+
+  it('include demotions, which apply at every gateway, and can be undone at any of them', async () => {
+    const [a, b] = await fleet(['a', 'b'], ENFORCED);
+    drift = DRIFT;
+    for (let sent = 0; sent < 3; sent++) expect((await a.call(LIST)).status).toBe(502);
+    expect(levelOf(a)).toBe('report');
+    await until(() => levelOf(b) === 'report');
+    expect((await b.call(LIST)).status).toBe(200);
+    expect(await b.metric('portico_ladder_demoted{operation="listIdeas"}')).toBe(1);
+    expect(b.log.join('')).toContain('another gateway has moved a check on the ladder');
+    b.gateway.services.ladder.lift('listIdeas', 'responses');
+    await until(() => levelOf(a) === 'enforce');
+  });
+
+  it('include demotions that happened while Redis was away, and those that it has lost', async () => {
+    const own = await startRedisServer(path);
+    const [a, b] = await fleet(['a', 'b'], { ...ENFORCED, redis: { url: own.url, commandTimeoutMs: 100 } });
+    await own.stop();
+    drift = DRIFT;
+    for (let sent = 0; sent < 3; sent++) await a.call(LIST);
+    expect([levelOf(a), levelOf(b)]).toEqual(['report', 'enforce']);
+    await own.start();
+    await until(() => levelOf(b) === 'report');
+    await own.stop();
+    await own.start();
+    const [c] = await fleet(['c'], { ...ENFORCED, redis: a.gateway.settings.redis });
+    await until(() => levelOf(c) === 'report');
+  });
+
+  it('are the basis of promotions, which only one gateway decides on', async () => {
+    drift = undefined;
+    const clock = createTestClock();
+    const more = {
+      checks: { requests: 'report' },
+      ladder: { promote: { enabled: true, checks: ['requests'], minAnswers: 4, windowHours: 1 } },
+    };
+    const [a, b] = await fleet(['a', 'b'], more, clock);
+    clock.advance(2 * 3600);
+    const ladders = [a, b].map(({ gateway: { services } }) => services);
+    const promote = async ({ ladder, ladderDocument, ledger }: (typeof ladders)[number]) => {
+      const turn = await ladderDocument?.takeTurn();
+      if (turn !== undefined) await ladder.promote(ledger, turn.commit);
+      return turn !== undefined;
+    };
+    // Each gateway alone has not seen enough requests.
+    for (const gateway of [a, a, b, b]) await gateway.call(LIST);
+    for (const { ledger } of ladders) await ledger.flush();
+    const turns = await Promise.all(ladders.map(promote));
+    expect(turns.toSorted()).toEqual([false, true]);
+    await until(() => [a, b].every((gateway) => levelOf(gateway, 'requests') === 'enforce'));
+    const promotions = [a, b].map((gateway) => gateway.metric('portico_ladder_promotions_total{check="requests"}'));
+    expect((await Promise.all(promotions)).toSorted()).toEqual([0, 1]);
   });
 
   it('are not read by a command if Redis cannot be reached, which the command reports', async () => {

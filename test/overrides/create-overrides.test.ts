@@ -20,6 +20,7 @@ function started(active: readonly Override[] = [], operations = ['listIdeas', 'l
     stored: { active, events: [] },
     files: {
       record: (event, all) => void recorded.push([event, all]),
+      replace: () => undefined,
       written: () => Promise.resolve(true),
     },
     onEvent: (event) => logged.push(event),

@@ -121,6 +121,16 @@ needsProgram('redis', 'a ledger in Redis', (path) => {
     expect((await ledgers[0]?.snapshot())?.entries).toMatchObject([{ count: 4, callers: 2 }]);
   });
 
+  it('does not count callers that were hashed with another key, and returns the shared key', async () => {
+    const redis = empty();
+    const own = createRedisStore({ redis, limits: LIMITS, replica: 'b' }, 'another key');
+    await storeIn(redis).write(batch({ entries: [entry('f1', { callers: [1] })] }));
+    expect(await own.write(batch({ entries: [entry('f1', { callers: [2, 3] })] }))).toMatchObject({ callerKey: 'key' });
+    expect((await own.read({}, NOW)).entries).toMatchObject([{ count: 2, callers: 1 }]);
+    await own.write(batch({ entries: [entry('f1', { callers: [2] })] }));
+    expect((await own.read({}, NOW)).entries).toMatchObject([{ count: 3, callers: 2 }]);
+  });
+
   // The reply to a batch is lost, so the process sends it again. Meanwhile, the first copy may still be in the buffer
   // of a broken connection, and may even arrive after a later batch.
   it('adds a batch once, however often it arrives', async () => {

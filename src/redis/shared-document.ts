@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
+
+/**
+ * A document that all gateways of a fleet share. Every gateway has a copy in memory, which it changes at once; the
+ * changes are merged into the document when Redis can be reached. Nothing happens before `start`.
+ */
+export interface SharedDocument<T> {
+  /** Merges the copy and the document for the first time, and again at intervals from then on. */
+  start(): Promise<void>;
+  /** Merges the copy and the document after a change to either. Resolves to false if Redis cannot be reached. */
+  sync(): Promise<boolean>;
+  /** Returns the right to replace the document, or undefined if another gateway has it or Redis cannot be reached. */
+  takeTurn(): Promise<Turn<T> | undefined>;
+  close(): void;
+}
+
+/** The right of one gateway to replace the document. It ends when the lease expires. */
+interface Turn<T> {
+  /**
+   * Replaces the document. Returns false, and changes nothing, if the turn has ended or the document has changed since
+   * it began. A gateway that was paused in the meantime can therefore not overwrite newer decisions.
+   */
+  commit(next: T): Promise<boolean>;
+}
+
+/** What a shared document is created from. */
+export interface DocumentParts<T> {
+  readonly redis: Redis;
+  /** The value of `document` in the change that makes other gateways read the document again. */
+  readonly name: string;
+  /** Tells the other gateways to read the document again. */
+  readonly announce: () => Promise<void>;
+  /** Returns the copy in memory. */
+  readonly current: () => T;
+  /** Replaces the copy in memory. */
+  readonly adopt: (next: T) => void;
+  /** Merges the changes since `base` that were made here into a newer document. */
+  readonly merge: (base: T, mine: T, theirs: T) => T;
+  /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
+  readonly versionOf?: (value: T) => string;
+  /** Returns the value from which the changes of a copy are counted if its version is new here. */
+  readonly empty: (value: T) => T;
+  readonly format: (value: T) => string;
+  /** Throws an error if the text is invalid. */
+  readonly parse: (text: string) => T;
+  /** Called whenever the copy and the document have been merged. */
+  readonly onMerged?: () => void;
+  /** How long a turn lasts, in milliseconds. */
+  readonly turnMs?: number;
+  readonly onFault: (message: string, error: unknown) => void;
+}
+
+/**
+ * A document that nobody has read for this long is removed. Documents of earlier contracts would otherwise stay. Redis
+ * does not expire the keys itself, because servers often evict keys that have an expiry time.
+ */
+const EXPIRY_SECONDS = 30 * 24 * 3600;
+/** The time between two attempts to merge a change, and between two reads without a change. */
+const RETRY_MS = 1_000;
+const REREAD_MS = 30_000;
+/** The longest time that the start waits for the document. */
+const START_MS = 1_000;
+const MAX_CONFLICTS = 20;
+
+const READ: RedisScript = {
+  source: `
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZADD', KEYS[2], now, KEYS[1])
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ${EXPIRY_SECONDS})) do
+  redis.call('UNLINK', key)
+  redis.call('ZREM', KEYS[2], key)
+end
+return redis.call('HMGET', KEYS[1], 'version', 'text', 'origin')`,
+};
+
+/**
+ * Replaces a document that has not changed since it was read. The version is a random text, because numbers could be
+ * assigned again after the server has lost its data.
+ */
+const REPLACE: RedisScript = {
+  source: `
+local expected, version, text, holder = unpack(ARGV)
+if (redis.call('HGET', KEYS[1], 'version') or '') ~= expected then return 0 end
+if holder ~= '' and redis.call('GET', KEYS[2]) ~= holder then return 0 end
+redis.call('HSET', KEYS[1], 'version', version, 'text', text)
+redis.call('HSETNX', KEYS[1], 'origin', version)
+return 1`,
+};
+
+/** Begins or extends a lease, unless somebody else has it. */
+const HOLD: RedisScript = {
+  source: `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`,
+};
+
+/** Opens a shared document. Call `close` to stop reading it. */
+export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T> {
+  const { redis, name, current, adopt, merge, empty, format, parse, onFault, versionOf = () => '' } = parts;
+  const holder = randomUUID();
+  const versions = redis.key('documents', name, 'versions');
+  const lease = redis.key('documents', name, 'lease');
+  const keyOf = (version: string) => redis.key('documents', name, ...(version === '' ? [] : [version]));
+  /**
+   * The latest document that was read or written, with its revision in Redis. `origin` identifies the document that was
+   * created first; it changes if the server loses the document and a gateway creates it again.
+   */
+  let base = { version: versionOf(current()), value: current(), revision: '', origin: '' };
+  let started = false;
+  let closed = false;
+  let dirty = true;
+  let syncedAt = -Infinity;
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isInvalid = false;
+
+  const replace = async (version: string, expected: string, text: string, by = ''): Promise<string | undefined> => {
+    const revision = randomUUID();
+    const replaced = await redis.run(REPLACE, [keyOf(version), lease], [expected, revision, text, by]);
+    return replaced === 1 ? revision : undefined;
+  };
+
+  /** Merges once. Returns false if it has to be repeated, because somebody has changed the document or the copy. */
+  const mergeOnce = async (): Promise<boolean> => {
+    const version = versionOf(current());
+    const [revision, text, origin] = (await redis.run(READ, [keyOf(version), versions], [])) as (string | null)[];
+    const mine = current();
+    if (versionOf(mine) !== version) return false;
+    // A document that was created again lacks items because they were lost, not because somebody has removed them.
+    const isSame = base.version === version && (base.origin === '' || base.origin === origin);
+    const known = isSame ? base.value : empty(mine);
+    const theirs = typeof text === 'string' ? parse(text) : undefined;
+    const next = theirs === undefined ? mine : merge(known, mine, theirs);
+    let stored = revision ?? '';
+    if (theirs === undefined || format(next) !== format(theirs)) {
+      const written = await replace(version, stored, format(next));
+      if (written === undefined) return false;
+      stored = written;
+      void parts.announce();
+    }
+    const now = current();
+    if (versionOf(now) !== version) return false;
+    // The copy can have changed while the document was written.
+    const merged = merge(mine, now, next);
+    base = { version, value: next, revision: stored, origin: origin ?? stored };
+    if (!isDeepStrictEqual(merged, now)) adopt(merged);
+    return isDeepStrictEqual(merged, next);
+  };
+
+  const mergeAll = async () => {
+    try {
+      for (let tries = 0; tries < MAX_CONFLICTS && dirty; tries += 1) {
+        dirty = false;
+        if (!(await mergeOnce())) dirty = true;
+      }
+      syncedAt = Date.now();
+      isInvalid = false;
+      parts.onMerged?.();
+    } catch (error) {
+      dirty = true;
+      // The document of a newer version of the gateway is left alone.
+      if (!(error instanceof RedisUnavailable) && !isInvalid) {
+        isInvalid = true;
+        onFault(`the shared document ${name} cannot be used`, error);
+      }
+    }
+  };
+  const sync = async (): Promise<boolean> => {
+    dirty = true;
+    if (!started || closed) return false;
+    running ??= mergeAll().finally(() => {
+      running = undefined;
+    });
+    await running;
+    return !dirty;
+  };
+
+  return {
+    async start() {
+      started = true;
+      timer = setInterval(() => {
+        if (dirty || Date.now() - syncedAt > REREAD_MS) void sync();
+      }, RETRY_MS).unref();
+      const late = Promise.withResolvers<void>();
+      const limit = setTimeout(late.resolve, START_MS).unref();
+      await Promise.race([sync(), late.promise]);
+      clearTimeout(limit);
+    },
+    sync,
+    async takeTurn() {
+      if (!started || closed) return undefined;
+      try {
+        if ((await redis.run(HOLD, [lease], [holder, String(parts.turnMs ?? RETRY_MS)])) !== 1) return undefined;
+      } catch {
+        return undefined;
+      }
+      if (!(await sync())) return undefined;
+      const { version, revision } = base;
+      return {
+        async commit(next) {
+          try {
+            const written = await replace(version, revision, format(next), holder);
+            if (written !== undefined) void parts.announce();
+            return written !== undefined;
+          } catch {
+            return false;
+          }
+        },
+      };
+    },
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/**
+ * Merges lists whose items have keys. An item that was changed only here or only there gets the changed value. If it
+ * was changed on both sides, `prefer` chooses one; undefined means that the item was removed.
+ */
+export function mergeItems<Item>(
+  lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },
+  keyOf: (item: Item) => string,
+  prefer: (mine: Item | undefined, theirs: Item | undefined) => Item | undefined,
+): Item[] {
+  const byKey = (items: readonly Item[]) => new Map(items.map((item) => [keyOf(item), item]));
+  const [base, mine, theirs] = [byKey(lists.base), byKey(lists.mine), byKey(lists.theirs)];
+  const merged = new Map(theirs);
+  for (const key of new Set([...base.keys(), ...mine.keys()])) {
+    const [before, here, there] = [base.get(key), mine.get(key), theirs.get(key)];
+    if (isDeepStrictEqual(here, before)) continue;
+    const chosen = isDeepStrictEqual(there, before) ? here : prefer(here, there);
+    if (chosen === undefined) merged.delete(key);
+    else merged.set(key, chosen);
+  }
+  return [...merged.values()];
+}
+
+/** A list of the latest lines that all gateways have written. The same line is stored once. */
+export interface SharedTrail {
+  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is away, the latest lines wait. */
+  add(line: string, at: number): void;
+  /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
+  read(): Promise<readonly string[] | undefined>;
+}
+
+/** Opens a shared trail that stores at most `max` lines and returns the latest `shown` ones. */
+export function openSharedTrail(redis: Redis, name: string, max: number, shown: number): SharedTrail {
+  const key = redis.key('documents', name);
+  let waiting: (readonly [at: string, line: string])[] = [];
+  return {
+    add(line, at) {
+      waiting = [...waiting, [String(at), line] as const].slice(-max);
+    },
+    async read() {
+      const added = waiting;
+      try {
+        const lines = await redis.run(TRAIL, [key], [String(max), String(shown), ...added.flat()]);
+        waiting = waiting.filter((one) => !added.includes(one));
+        return lines as string[];
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+const TRAIL: RedisScript = {
+  source: `
+for i = 3, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[1]) - 1)
+return redis.call('ZRANGE', KEYS[1], -tonumber(ARGV[2]), -1)`,
+};
