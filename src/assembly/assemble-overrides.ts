@@ -38,6 +38,9 @@ interface AssembledOverrides {
   readonly document: SharedDocument<readonly Override[]> | undefined;
 }
 
+/** The name of the document that contains the overrides of all gateways. */
+const DOCUMENT = 'overrides';
+
 /** The number of events that the shared audit trail stores. */
 const MAX_SHARED_EVENTS = 1_000;
 
@@ -56,25 +59,27 @@ export function assembleOverrides(
   if (shared === undefined) return { overrides: create(files), document: undefined };
 
   const trail = openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
-  const addEvent = (event: OverrideEvent) => {
-    // Every gateway notices that an override has expired. With the same instant, the trail stores only one event.
-    const at = event.event === 'expired' ? event.override.until : event.at;
-    trail.add(formatEvent({ ...event, at }).trim(), at);
-  };
   const readTrail = async () => {
-    let lines = await trail.read();
-    if (lines !== undefined && lines.length < overrides.events().length) {
-      // The server has lost the trail.
-      overrides.events().forEach(addEvent);
-      lines = await trail.read();
-    }
-    if (lines !== undefined) overrides.adoptEvents(lines.flatMap((line) => parseEvent(line) ?? []));
+    const lines = await trail.read();
+    if (lines === undefined) return;
+    const found = lines.flatMap((line) => parseEvent(line) ?? []);
+    // The server may have lost the trail. Events from before its first shown line are not missing.
+    const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
+    const missing = overrides
+      .events()
+      .map(sharedEvent)
+      .filter((event) => event.at > startsAt && !lines.includes(formatEvent(event).trim()));
+    for (const event of missing) trail.add(formatEvent(event).trim(), event.at);
+    overrides.adoptEvents([...found, ...missing].toSorted((a, b) => a.at - b.at));
+    if (missing.length === 0 || (await trail.read()) === undefined) return;
+    await shared.changes.append({ kind: 'reread', document: DOCUMENT });
   };
   const overrides = create({
     ...files,
     record(event, active) {
       files.record(event, active);
-      addEvent(event);
+      const shown = sharedEvent(event);
+      trail.add(formatEvent(shown).trim(), shown.at);
       void readTrail();
       void document.sync();
     },
@@ -83,7 +88,7 @@ export function assembleOverrides(
       return isInFile || isShared;
     },
   });
-  const document = shared.openDocument<readonly Override[]>('overrides', {
+  const document = shared.openDocument<readonly Override[]>(DOCUMENT, {
     current: overrides.stored,
     adopt(next) {
       logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides');
@@ -96,6 +101,14 @@ export function assembleOverrides(
     onMerged: () => void readTrail(),
   });
   return { overrides, document };
+}
+
+/**
+ * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. With the instant
+ * of its end, all of them add the same event, and the trail stores it once.
+ */
+function sharedEvent(event: OverrideEvent): OverrideEvent {
+  return event.event === 'expired' ? { ...event, at: event.override.until } : event;
 }
 
 /** Returns what overrides may change in a compiled gateway. */

@@ -857,6 +857,37 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/ledger/store/sqlite-store.test.ts',
     why: 'the names of releases remain in the file forever',
   },
+  {
+    file: 'src/ledger/store/redis-ledger-scripts.ts',
+    find: 'tonumber(last) >= batch.number',
+    replace: 'tonumber(last) == batch.number',
+    test: 'test/ledger/store/redis-store.test.ts',
+    why: 'a delayed copy of a batch is counted twice',
+  },
+  {
+    file: 'src/ledger/record/create-ledger.ts',
+    find: 'error instanceof StoreUnavailable && !closed',
+    replace: 'error instanceof StoreUnavailable && closed',
+    test: 'test/ledger/store/redis-store.test.ts',
+    why: 'what is recorded while Redis is away is lost',
+  },
+
+  // redis
+  {
+    file: 'src/redis/shared-document.ts',
+    find: "if holder ~= '' and redis.call('GET', KEYS[2]) ~= holder then return 0 end",
+    replace: '',
+    test: 'test/redis/shared-document.test.ts',
+    why: 'a gateway that was paused overwrites the decisions of the next one',
+  },
+  {
+    file: 'src/redis/shared-document.ts',
+    find: "(base.origin === '' || base.origin === origin)",
+    replace: 'true',
+    test: 'test/gateway/shared-records.test.ts',
+    why: 'after Redis has lost its data, a new gateway undoes the demotions and overrides of all others',
+    trust: true,
+  },
 
   // doctor and audit
   {
