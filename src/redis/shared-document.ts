@@ -31,7 +31,7 @@ export interface DocumentParts<T> {
   /** The value of `document` in the change that makes other gateways read the document again. */
   readonly name: string;
   /** Tells the other gateways to read the document again. */
-  readonly announce: () => Promise<void>;
+  readonly announce: () => Promise<unknown>;
   /** Returns the copy in memory. */
   readonly current: () => T;
   /** Replaces the copy in memory. */
