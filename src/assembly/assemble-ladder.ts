@@ -85,11 +85,12 @@ export function assembleLadder(
   return { ladder, file, document };
 }
 
+const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
+  all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
+const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
+
 /** Logs the steps that another gateway has made or undone. */
 function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
-  const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
-    all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
-  const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
   for (const step of missingIn(before.steps, next.steps))
     logger.warn(fieldsOf(step), 'another gateway has moved a check on the ladder');
   for (const step of missingIn(next.steps, before.steps))

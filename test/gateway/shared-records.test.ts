@@ -169,10 +169,10 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     for (const gateway of [a, a, b, b]) await gateway.call(LIST);
     for (const { ledger } of ladders) await ledger.flush();
     const turns = await Promise.all(ladders.map(promote));
-    expect(turns.toSorted()).toEqual([false, true]);
+    expect(turns.filter(Boolean)).toHaveLength(1);
     await until(() => [a, b].every((gateway) => levelOf(gateway, 'requests') === 'enforce'));
     const promotions = [a, b].map((gateway) => gateway.metric('portico_ladder_promotions_total{check="requests"}'));
-    expect((await Promise.all(promotions)).toSorted()).toEqual([0, 1]);
+    expect((await Promise.all(promotions)).filter((count) => count === 1)).toHaveLength(1);
   });
 
   it('are not read by a command if Redis cannot be reached, which the command reports', async () => {
