@@ -242,7 +242,7 @@ export function mergeItems<Item>(
 }
 
 /** A list of the latest lines that all gateways have written. The same line is stored once. */
-export interface SharedTrail {
+interface SharedTrail {
   /** Adds a line. `at` is its time in epoch milliseconds. While Redis is away, the latest lines wait. */
   add(line: string, at: number): void;
   /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
