@@ -14,6 +14,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { faultsOf } from '../config/load-in-folder.ts';
+import { readText } from '../readme/tables.ts';
 import { deployFile, imageSettings } from './image.ts';
 
 interface Service {
@@ -104,6 +105,17 @@ describe('the compose file', () => {
     expect(faultsOf(deployFile('compose', 'portico.yaml'))).toEqual([]);
     const data = ['portico-1', 'portico-2'].map((name) => compose.services[name]?.volumes?.at(-1));
     expect(data).toEqual(['portico-1', 'portico-2'].map((name) => `${name}:${imageSettings().volume}`));
+  });
+
+  it('sends documented requests to the balancer, as an account of the reference server', () => {
+    const [script = ''] = compose.services['clients']?.command ?? [];
+    expect(script).toContain('"http://alice:alice@balancer:8080/services/v2/$$target"');
+    const targets = /for target in (.+); do/.exec(script)?.[1]?.replaceAll("'", '').split(' ') ?? [];
+    expect(targets.length).toBeGreaterThan(4);
+    const templates = Object.keys((parse(readText('schemas/openapi.yaml')) as { paths: object }).paths);
+    const documented = templates.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+    const paths = targets.map((target) => `/services/v2/${target.split('?')[0]}`);
+    expect(paths.filter((path) => !documented.some((one) => one.test(path)))).toEqual([]);
   });
 
   it('scrapes every replica with the rules of the repository, and sends alerts to Alertmanager', () => {
