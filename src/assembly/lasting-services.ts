@@ -150,8 +150,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledgerEntries: () => ledger.size(),
     ledgerDropped: () => ledger.dropped(),
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
-    spans: () => tracing?.counts(),
   });
+  if (tracing !== undefined)
+    metrics.watch({
+      spansExported: () => tracing.counts().exported,
+      spansFailed: () => tracing.counts().failed,
+      spansDropped: () => tracing.counts().dropped,
+    });
   const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
   const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {

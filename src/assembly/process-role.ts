@@ -115,6 +115,9 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'failedHandshakes',
   'candidateDropped',
   'ledgerDropped',
+  'spansExported',
+  'spansFailed',
+  'spansDropped',
 ]);
 /** The numeric sources of which the lowest or the highest value counts. The others are added. */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);

@@ -9,6 +9,8 @@ export interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;
   readonly sums?: Readonly<Float64Array>;
+  /** The exemplars of a histogram, in the order of `counts`. Undefined if none are recorded. */
+  readonly exemplars?: readonly (Exemplar | undefined)[] | undefined;
 }
 
 /** A counter whose label sets are all known in advance. An increment is a single array write. */
@@ -93,6 +95,7 @@ export interface HistogramFamily {
   readonly names: readonly string[];
   /** The sums of the observations in seconds, one per row. */
   readonly sums: Readonly<Float64Array>;
+  readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
   /** Adds the observations of the same rows in another histogram with the same buckets. */
   add(other: Counts): void;
 }
@@ -140,6 +143,7 @@ export function createHistogramFamily(
     counts,
     names: values,
     sums,
+    exemplars,
     add(other) {
       other.names.forEach((value, from) => {
         const row = rows.get(value);
@@ -148,6 +152,8 @@ export function createHistogramFamily(
         for (let column = 0; column < width; column += 1) {
           const at = row * width + column;
           counts[at] = (counts[at] ?? 0) + (other.counts[from * width + column] ?? 0);
+          const exemplar = other.exemplars?.[from * width + column];
+          if (exemplars !== undefined && exemplar !== undefined) exemplars[at] = exemplar;
         }
       });
     },

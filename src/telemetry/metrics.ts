@@ -177,9 +177,9 @@ function takeIncrease(families: readonly Counts[], taken: Map<string, number>): 
     if (count !== before) taken.set(key, count);
     return count - before;
   };
-  return families.flatMap(({ names, counts, sums }, family) => {
+  return families.flatMap(({ names, counts, sums, exemplars }, family) => {
     const width = counts.length / Math.max(1, names.length);
-    const grown = { names: [] as string[], counts: [] as number[], sums: [] as number[] };
+    const grown = { names: [] as string[], counts: [] as number[], sums: [] as number[], rows: [] as number[] };
     names.forEach((name, row) => {
       const own = Array.from({ length: width }, (_, column) =>
         growth(`${family} ${name} ${column}`, counts[row * width + column] ?? 0),
@@ -189,10 +189,16 @@ function takeIncrease(families: readonly Counts[], taken: Map<string, number>): 
       grown.names.push(name);
       grown.counts.push(...own);
       grown.sums.push(sum);
+      grown.rows.push(row);
     });
     if (grown.names.length === 0) return [];
     const arrays = { counts: Float64Array.from(grown.counts), sums: Float64Array.from(grown.sums) };
-    return [{ family, names: grown.names, ...arrays }];
+    const shown = exemplars && {
+      exemplars: grown.rows.flatMap((row) =>
+        Array.from({ length: width }, (_, column) => exemplars[row * width + column]),
+      ),
+    };
+    return [{ family, names: grown.names, ...arrays, ...shown }];
   });
 }
 
@@ -287,7 +293,9 @@ interface MetricSources {
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
   readonly candidateDropped?: () => number;
-  readonly spans?: () => Readonly<Record<(typeof SPAN_OUTCOMES)[number], number>> | undefined;
+  readonly spansExported?: () => number;
+  readonly spansFailed?: () => number;
+  readonly spansDropped?: () => number;
   readonly ready?: () => boolean;
   readonly workers?: () => number;
   readonly workerRestarts?: () => number;
@@ -311,7 +319,6 @@ export type NumericSources = {
 };
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
-const SPAN_OUTCOMES = ['exported', 'failed', 'dropped'] as const;
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
@@ -382,9 +389,11 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   read(METRICS.candidateDropped, () => sources.candidateDropped?.());
-  readRows(METRICS.spans, () =>
-    SPAN_OUTCOMES.map((outcome) => [{ outcome }, sources.spans?.()?.[outcome] ?? 0] as const),
-  );
+  readRows(METRICS.spans, () => [
+    [{ outcome: 'exported' }, sources.spansExported?.() ?? 0],
+    [{ outcome: 'failed' }, sources.spansFailed?.() ?? 0],
+    [{ outcome: 'dropped' }, sources.spansDropped?.() ?? 0],
+  ]);
 
   readRows(METRICS.mode, () => MODE_NAMES.map((mode) => [{ mode }, mode === scrape.options().mode] as const));
   readRows(METRICS.enforcement, () => {

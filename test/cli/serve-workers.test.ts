@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { until } from '../builders/until.ts';
 import { finished, startPortico, untilSays } from './run-portico.ts';
 
@@ -61,6 +62,26 @@ describe('a gateway with two workers', () => {
     await until(() => pids().length === 2);
     expect(await metric(hits('miss'))).toBeGreaterThanOrEqual(4);
     expect(await metric('portico_worker_restarts_total')).toBe(1);
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('exports the spans of both workers, and shows their exemplars and the sum of their spans', async () => {
+    const receiver = await startOtlpReceiver();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
+    const { child, end, adminUrl, call, metric } = await serve(env);
+    for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
+    await until(() => receiver.spans.filter(({ kind }) => kind === 'server').length === 4);
+    const instances = new Set(receiver.spans.map(({ resource }) => resource['service.instance.id']));
+    expect(instances.size).toBe(2);
+    expect([...instances].join(' ')).toMatch(/^qa-\d+ qa-\d+$/);
+    // A worker counts its spans when the receiver's response arrives.
+    while ((await metric('portico_trace_spans_total{outcome="exported"}')) < receiver.spans.length) continue;
+    expect(await metric('portico_trace_spans_total{outcome="exported"}')).toBe(receiver.spans.length);
+    const accept = { Accept: 'application/openmetrics-text' };
+    const { text } = await callAt(adminUrl, '/metrics', { user: null, headers: accept });
+    const [, traceId] = /duration_seconds_bucket\{[^}]*listQuestions"\} \d+ # \{trace_id="(\w+)"/.exec(text) ?? [];
+    expect(receiver.spans.map((span) => span.traceId)).toContain(traceId);
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 0 });
   });
