@@ -15,6 +15,7 @@ import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isOutage } from '../model/ledger-entry.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
+import type { SharedPageCounts } from '../paging/shared-page-counts.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/lookup.ts';
@@ -33,8 +34,9 @@ import {
   metricsOptions,
 } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
-import type { ProcessRole } from './process-role.ts';
-import { openSharedState } from './shared-state.ts';
+import { type ProcessChanges, type ProcessRole, shareWithProcesses } from './process-role.ts';
+import { type SharedDemotions, shareDemotions } from './shared-demotions.ts';
+import { openSharedState, type SharedState } from './shared-state.ts';
 import type { Upstreams } from './upstreams.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
@@ -56,6 +58,8 @@ export interface Services extends LastingServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
+  /** The page counts of other gateways. Undefined if nothing is shared. */
+  readonly sharedPageCounts: SharedPageCounts | undefined;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
@@ -102,42 +106,37 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   );
   const shared =
     kept === undefined ? start.redis && openSharedState(settings, start.redis, { clock, logger }) : kept.shared;
+  const processes = kept === undefined ? openProcesses(parts.role, shared, clock) : kept.processes;
+  const demotions = kept === undefined ? openDemotions(shared, processes) : kept.demotions;
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
   const cache = keep(
     (services) => services.cache,
     ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
-    () => {
-      const own = createPageCache(settings.cache, clock);
-      return shared === undefined ? own : followChanges(own, shared.follower, shared.pages);
-    },
+    () => openPageCache(settings, clock, shared),
   );
-  const pageCounts = keep(
-    (services) => services.pageCounts,
+  const { counts: pageCounts, shared: sharedPageCounts } = keep<OpenedPageCounts>(
+    (services) => ({ counts: services.pageCounts, shared: services.sharedPageCounts }),
     ({ settings: { pageBounds } }) => pageBounds,
-    () => {
-      const counts = createPageCounts(settings.pageBounds, clock);
-      if (shared === undefined) return counts;
-      // A count that other gateways may have changed would refuse pages that exist.
-      const { isSynced } = shared.follower;
-      return {
-        ...counts,
-        learned: (key) => (isSynced() ? counts.learned(key) : undefined),
-        get size() {
-          return counts.size;
-        },
-      };
-    },
+    () => openPageCounts(settings, clock, shared),
+  );
+  const guard = keep(
+    (services) => services.guard,
+    ({ settings: { cache: options } }) => options.sampleShared,
+    () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? [], demotions),
   );
   const own = {
     clock,
     logger,
     upstream,
     cache,
+    guard,
     pageCounts,
     kindOf,
     accepts,
     isAccepted,
     shared,
+    processes,
+    demotions,
     role: parts.role,
   };
   const lasting = kept ?? createLastingServices(settings, start, own);
@@ -163,19 +162,10 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     upstream,
     cache,
     pageCounts,
+    sharedPageCounts,
     lookUp,
     logins,
-    guard: keep(
-      (services) => services.guard,
-      ({ settings: { cache: options } }) => options.sampleShared,
-      () => {
-        const guard = createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? []);
-        if (shared === undefined) return guard;
-        // Another gateway may have found that the responses depend on the caller.
-        const { isSynced } = shared.follower;
-        return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !isSynced() };
-      },
-    ),
+    guard,
     ownership: keep(
       (services) => services.ownership,
       (from) => [from.settings.permissions.ownership, connectionSources(from)],
@@ -227,15 +217,54 @@ function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange
   return (request) => upstreams.latestOf(own).exchange(request);
 }
 
+/** Connects to the other processes of this gateway. They need no log of their own if the gateway uses Redis. */
+function openProcesses(
+  role: ProcessRole | undefined,
+  shared: SharedState | undefined,
+  clock: Clock,
+): ProcessChanges | undefined {
+  return role === undefined || shared !== undefined ? undefined : shareWithProcesses(role, clock);
+}
+
+function openDemotions(
+  shared: SharedState | undefined,
+  processes: ProcessChanges | undefined,
+): SharedDemotions | undefined {
+  const parts = shared ?? processes;
+  return parts && shareDemotions(parts);
+}
+
+function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | undefined): PageCache {
+  const own = createPageCache(cache, clock);
+  return shared === undefined ? own : followChanges(own, shared.follower, shared.pages);
+}
+
+/** Creates the page counts and, if gateways share them, the function that looks up those of the others. */
+function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
+  const counts = createPageCounts(pageBounds, clock);
+  return shared === undefined ? { counts, shared } : shared.sharePageCounts(counts, pageBounds.maxAgeSeconds);
+}
+
+interface OpenedPageCounts {
+  readonly counts: PageCounts;
+  readonly shared: SharedPageCounts | undefined;
+}
+
 function createGuard(
   { sampleShared }: Pick<Settings['cache'], 'sampleShared'>,
   random: () => number,
   logger: Logger,
   demoted: readonly string[],
+  demotions: SharedDemotions | undefined,
 ): AudienceGuard {
-  const onDemoted = (operation: string) =>
+  const onDemoted = (operation: string) => {
     logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on');
-  return createAudienceGuard({ sampleShared, random, demoted, onDemoted });
+    demotions?.announce(operation);
+  };
+  const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
+  if (demotions === undefined) return guard;
+  // As long as another gateway may have demoted the operation, callers do not share its pages.
+  return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
 
 /**
@@ -247,6 +276,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   logger.level = settings.logging.level;
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
+  live.guard = services.guard;
   services.shared?.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
   live.duplicateWindowSeconds = settings.gdpr.duplicateWindowSeconds;

@@ -166,6 +166,7 @@ function stageServices(
     guard,
     demote: (operationId) => guard.demote(operationId),
     pageCounts,
+    sharedPageCounts: services.sharedPageCounts,
     clock,
     challenge,
     upstream,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import type { AudienceGuard } from '../cache/audience.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
@@ -34,7 +35,8 @@ import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, operatorView, type ProcessRole, shareWithProcesses } from './process-role.ts';
+import { type OperatorView, operatorView, type ProcessChanges, type ProcessRole } from './process-role.ts';
+import type { SharedDemotions } from './shared-demotions.ts';
 import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
@@ -68,6 +70,10 @@ export interface LastingServices {
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** The state that is shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
+  /** The changes that several processes of this gateway share without Redis. */
+  readonly processes: ProcessChanges | undefined;
+  /** The demotions of other gateways or processes. Undefined if there are none. */
+  readonly demotions: SharedDemotions | undefined;
   /** What operators see of all processes that serve requests. */
   readonly view: OperatorView;
   /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
@@ -76,6 +82,7 @@ export interface LastingServices {
 
 interface Live {
   cache: PageCache;
+  guard: AudienceGuard;
   pageCounts: PageCounts;
   shadow: ShadowContract | undefined;
   /** The requests that earlier shadow contracts did not compare. */
@@ -96,19 +103,22 @@ interface First {
   readonly logger: Logger;
   readonly upstream: Upstream;
   readonly cache: PageCache;
+  readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
   readonly kindOf: KindOf;
   readonly accepts: IsAccepted;
   readonly isAccepted: AcceptsViolation;
   readonly shared: SharedState | undefined;
+  readonly processes: ProcessChanges | undefined;
+  readonly demotions: SharedDemotions | undefined;
   readonly role: ProcessRole | undefined;
 }
 
 /** Creates the services that live until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
-  const { clock, logger, kindOf, cache, pageCounts, shared, role } = first;
+  const { clock, logger, kindOf, cache, guard, pageCounts, shared, processes, demotions, role } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
-  const live: Live = { cache, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
+  const live: Live = { cache, guard, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
   // The workers of a named instance have different names.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
@@ -122,8 +132,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  const processes = shared === undefined && role !== undefined ? shareWithProcesses(role, clock) : undefined;
   (shared ?? processes)?.listen(purgesOf(purge));
+  demotions?.applyTo(live);
   const changes = (shared ?? processes)?.changes;
   const fleet = shared && { redis: shared.redis, replica: instance };
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet, role });
@@ -181,12 +191,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     kindOf,
     nameTag: createNameTag(),
     shared,
+    processes,
+    demotions,
     view: operatorView(role, { metrics, upstreams, live }),
     purge:
       changes === undefined
         ? purge
         : async (tags) => {
-            shared?.follower.expect(tags);
             const pages = purge(tags);
             return pages + ((await changes.append({ kind: 'purge', tags })) ?? 0);
           },

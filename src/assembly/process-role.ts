@@ -268,7 +268,7 @@ function sumOfRows(
 }
 
 /** The log of the processes that serve together, which does not need Redis. */
-interface ProcessChanges {
+export interface ProcessChanges {
   readonly changes: ChangeLog;
   /** Passes the changes of all processes to a listener. */
   listen(listener: ChangeListener): void;

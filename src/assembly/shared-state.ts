@@ -1,11 +1,14 @@
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type ChangeFollower, createChangeFollower } from '../cache/change-follower.ts';
+import { type ChangeFollower, changingTags, createChangeFollower } from '../cache/change-follower.ts';
 import { createRedisPageStore } from '../cache/page-store.ts';
-import { createSharedPages, type SharedPages } from '../cache/shared-pages.ts';
+import { createSharedPages, isSharable, type SharedPages } from '../cache/shared-pages.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
+import type { PageCounts } from '../paging/page-counts.ts';
+import { sharePageCounts } from '../paging/shared-page-counts.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
 import { type DocumentParts, openSharedDocument, type SharedDocument } from '../redis/shared-document.ts';
@@ -24,6 +27,8 @@ export interface SharedState {
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   /** The pages that gateways share. */
   readonly pages: SharedPages;
+  /** Returns page counts that several gateways share, and the function that looks up the counts of the others. */
+  sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
   /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
   listen(listener: ChangeListener): void;
   /** Opens a document that all gateways share. It is read again whenever one of them has changed it. */
@@ -51,6 +56,7 @@ export function openSharedState(
   const follower = createChangeFollower({
     clock,
     syncedAt: () => changes.syncedAt(),
+    unapplied: () => changes.unapplied(),
     maxUnsyncedSeconds: options.maxUnsyncedSeconds,
   });
   const listeners: ChangeListener[] = [follower];
@@ -80,6 +86,16 @@ export function openSharedState(
     status: () => ({ available: redis.isAvailable(), unsyncedSeconds: unsyncedSeconds() }),
     follower,
     pages,
+    sharePageCounts: (counts, maxAgeSeconds) =>
+      sharePageCounts(counts, {
+        clock,
+        maxAgeSeconds,
+        store: countStore(redis),
+        isSharable,
+        position: follower.position,
+        isValid: (key, tags, at) => follower.isValid(changingTags(key, tags), at),
+        isSynced: follower.isSynced,
+      }),
     listen: (one) => void listeners.push(one),
     openDocument(name, parts) {
       const document = openSharedDocument({
@@ -103,5 +119,18 @@ export function openSharedState(
       await changes.close();
       redis.close();
     },
+  };
+}
+
+/** Stores page counts in Redis. Keys are hashed, because they contain the names of callers. */
+function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
+  const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
+  return {
+    isAvailable: () => redis.isAvailable(),
+    async get(key) {
+      const text = await redis.command(keyOf(key), ['GET', keyOf(key)]);
+      return typeof text === 'string' ? text : undefined;
+    },
+    set: (key, text, ms) => redis.command(keyOf(key), ['SET', keyOf(key), text, 'PX', String(ms)]),
   };
 }

@@ -3,12 +3,11 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import { isKnownEverywhere } from './audience.ts';
-import type { ChangeFollower } from './change-follower.ts';
+import { type ChangeFollower, changingTags } from './change-follower.ts';
 import type { PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
-import { invalidatingTags } from './tags.ts';
 
 /** Which page a request needs from the second level, and whether it may wait for another gateway to fetch it. */
 interface Need {
@@ -86,7 +85,8 @@ interface Held {
   write?: Promise<boolean>;
 }
 
-const isSharable = (key: string) => isKnownEverywhere(audienceOfKey(key));
+/** Returns whether a cache key has the same meaning in every process. */
+export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOfKey(key));
 
 /** Creates the second level of the page cache. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
@@ -122,15 +122,15 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     };
   };
 
-  const isValid = ({ page, at }: SharedPage) =>
-    changes.isValid(invalidatingTags(page.tags), at) && changes.mayServe(page.asOf);
+  const isValid = (key: string, { page, at }: SharedPage) =>
+    changes.isValid(changingTags(key, page.tags), at) && changes.mayServe(page.asOf);
 
   /** Looks a page up. Rejects if the store is unavailable. */
-  const read = async (hash: string): Promise<SharedPage | 'miss' | 'invalid'> => {
+  const read = async (key: string, hash: string): Promise<SharedPage | 'miss' | 'invalid'> => {
     const value = await store.get(hash);
     if (value === undefined) return 'miss';
     const shared = decodePage(value, { hash, now: clock(), maxBytes });
-    return shared !== undefined && isValid(shared) ? shared : 'invalid';
+    return shared !== undefined && isValid(key, shared) ? shared : 'invalid';
   };
 
   const isUseful = ({ page }: SharedPage, { newerThan }: Need) => {
@@ -178,7 +178,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     let waited = false;
     try {
       for (;;) {
-        const found = await read(hash);
+        const found = await read(key, hash);
         const shared = typeof found === 'string' ? undefined : found;
         const isHit = shared !== undefined && isUseful(shared, need);
         if (!waited) counts[isHit ? 'hit' : typeof found === 'string' ? found : 'miss'] += 1;
@@ -193,7 +193,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           const token = randomUUID();
           if (await store.lock(hash, token, times.lease)) {
             // Another gateway may have stored the page and released the lock since the page was looked up.
-            const latest = await read(hash).catch(() => 'miss' as const);
+            const latest = await read(key, hash).catch(() => 'miss' as const);
             if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, { hash, token }, shared);
             store.release(hash, token, true).catch(ignore);
             return { kind: 'page', shared: latest, done: ignore };
@@ -279,7 +279,7 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
     },
     adopt(key, shared) {
       // A change may have arrived since the page was read.
-      if (!changes.isValid(invalidatingTags(shared.page.tags), shared.at)) return undefined;
+      if (!changes.isValid(changingTags(key, shared.page.tags), shared.at)) return undefined;
       const found = cache.adopt(key, shared);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
     },

@@ -17,8 +17,12 @@ export interface PageCounts {
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
-  /** Stores a count, unless the list is empty or one of the tags has been dropped since `generation`. */
-  learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
+  /**
+   * Stores a count and returns true, unless the list is empty or one of the tags has been dropped since `generation`.
+   */
+  learn(key: string, list: LearnedList, tags: readonly string[], generation: number): boolean;
+  /** Stores a count that another gateway has learned, and returns true unless it is invalid or too old. */
+  adopt(key: string, count: Pick<Count, 'pageCount' | 'learnedAt'>, tags: readonly string[]): boolean;
   /** Drops every count that has one of the tags. */
   drop(tags: Iterable<string>): void;
   dropAll(): void;
@@ -60,12 +64,24 @@ export function createPageCounts(
     },
     generation: () => generations.current,
     learn(key, { pageCount, totalCount }, tags, generation) {
-      if (generation !== generations.current && !generations.unmoved(tags, generation)) return;
+      if (generation !== generations.current && !generations.unmoved(tags, generation)) return false;
       if (!isCount(pageCount) || totalCount === 0) {
         counts.delete(key);
-        return;
+        return false;
       }
       counts.set(key, { pageCount, learnedAt: clock(), tags: [...tags], generation });
+      return true;
+    },
+    adopt(key, { pageCount, learnedAt }, tags) {
+      const count = {
+        pageCount,
+        learnedAt: Math.min(learnedAt, clock()),
+        tags: [...tags],
+        generation: generations.current,
+      };
+      if (!isCount(pageCount) || !usable(count)) return false;
+      counts.set(key, count);
+      return true;
     },
     drop: (tags) => generations.move(tags),
     dropAll() {

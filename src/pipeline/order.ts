@@ -1,5 +1,6 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
+import type { SharedPageCounts } from '../paging/shared-page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { StagePlanner } from './stage.ts';
 import type { Decide } from './decide-permission.ts';
@@ -25,7 +26,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     authorize(services.decide, services.challenge),
     validateBody(services.checkBody, services.bodyLimits),
     refuseDuplicate(services.uploads),
-    boundPage(services.pageCounts),
+    boundPage(services.pageCounts, services.sharedPageCounts),
     purgeTags(services.purge),
     redactFields(services.mayReadPrivateFields, services.jsonLimits),
     rewriteAddresses(services.legacyAddresses),
@@ -46,6 +47,8 @@ export interface StageServices
   readonly bodyLimits: BodyLimits;
   readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;
+  /** The page counts of other gateways. Undefined if nothing is shared. */
+  readonly sharedPageCounts?: SharedPageCounts | undefined;
   readonly purge: Purge;
   readonly mayReadPrivateFields: (grants: Grants) => boolean;
   readonly legacyAddresses: LegacyAddresses;

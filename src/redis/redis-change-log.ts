@@ -18,6 +18,12 @@ interface ChangeLogParts {
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
 }
 
+/** The log of changes in Redis. */
+interface RedisChangeLog extends ChangeLog {
+  /** Returns the changes that were given to `append` but have not been applied here as entries of the log. */
+  unapplied(): Iterable<SharedChange>;
+}
+
 /** How long one read waits for new changes. It bounds the time between two checks of the head, in milliseconds. */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
@@ -78,11 +84,12 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
  * applied, so it misses nothing while it is disconnected. If entries are missing because the server has lost or trimmed
  * them, the listener is reset. It is also reset for a change that it does not know and if it throws.
  */
-export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
+export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
-  const own = new Set<string>();
+  /** The own changes by id that have not been applied here as entries of the log. The position is that of the entry. */
+  const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
   /** The changes that are not appended yet, by their text. */
   const waiting = new Map<string, SharedChange>();
   let hasLostChanges = false;
@@ -108,12 +115,16 @@ export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
 
   const send = async (change: SharedChange) => {
     const id = randomUUID();
-    own.add(id);
+    const entry: { readonly change: SharedChange; at?: LogPosition } = { change };
+    own.set(id, entry);
     try {
       const at = await readLog({ change: JSON.stringify(change), id });
+      entry.at = at;
       // If somebody else has appended a change in between, the reader applies both in their order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
+      // A reset has taken its place.
+      else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
       // The server may have appended the change. In that case, it is applied a second time, which does no harm.
       own.delete(id);
@@ -136,7 +147,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      waiting.delete(text);
+      // In the meantime, an equal change may have been queued, which this one did not contain.
+      if (waiting.get(text) === change) waiting.delete(text);
     }
   };
 
@@ -156,7 +168,10 @@ export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
 
   const reset = ({ lineage, number, id }: Head) => {
     // The history that is read at the start can contain changes that were appended just before.
-    if (position !== undefined) own.clear();
+    // Those that the log contained are part of the reset. The others will be applied.
+    if (position !== undefined)
+      for (const [one, { at }] of own)
+        if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
     position = { lineage, number };
     lastId = id;
     notify(() => listener.reset({ lineage, number }), position);
@@ -249,6 +264,10 @@ export function openRedisChangeLog(parts: ChangeLogParts): ChangeLog {
     },
     position: () => position,
     syncedAt: () => syncedAt,
+    unapplied() {
+      const inFlight = own.values().map(({ change }) => change);
+      return hasLostChanges ? [{ kind: 'purge', tags: 'all' }] : [...inFlight, ...waiting.values()];
+    },
     async close() {
       closing.abort();
       await following;

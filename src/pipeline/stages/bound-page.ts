@@ -7,17 +7,18 @@ import {
   pageOutOfBounds,
   type PageRefusal,
 } from '../../paging/page-counts.ts';
+import type { SharedPageCounts } from '../../paging/shared-page-counts.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { Handler, StagePlanner } from '../stage.ts';
 
 /**
  * Checks `page` and `pageSize` against their bounds, before the request is sent upstream and again when the response
  * has arrived (rules, 5).
  */
-export function boundPage(counts: PageCounts): StagePlanner {
+export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): StagePlanner {
   return {
     name: 'bound-page',
     plan(planned) {
@@ -26,31 +27,45 @@ export function boundPage(counts: PageCounts): StagePlanner {
       const level = checks.pageBounds;
       if (level === 'off' || paging === undefined) return undefined;
       const passed = { level, outcome: 'passed' } as const;
-      return (next) => (exchange) => {
-        const { page, pageSize, unreadable } = exchange.requestedPage;
-        const key = paging.hasPageCount ? pageCountKey(planned, exchange) : undefined;
-        const learnedCount = key === undefined ? undefined : counts.learned(key);
-        const generation = counts.generation();
-        const requestedPage = checkPage({ paging, page, pageSize, learnedCount, options: planned });
-        exchange.trace.pageBounds = passed;
-        if (!requestedPage.ok) refuse(planned, exchange, requestedPage);
-        else for (const refusal of unreadable) refuse(planned, exchange, refusal);
-        if (key === undefined) return next(exchange);
-        const checked = (reply: Reply): Reply => {
-          if (reply.status !== 200) return reply;
-          const { pageCount } = reply;
-          if (updatesCount(reply, counts.learned(key))) {
-            const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
-            counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
-          }
-          const { firstPage } = paging;
-          // The page count of an empty list is undefined here, so the bound does not apply.
-          const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
-          if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
-          return reply;
+      return (next) => {
+        const handle = (exchange: Exchange, key: string | undefined, learnedCount: number | undefined) => {
+          const { page, pageSize, unreadable } = exchange.requestedPage;
+          const generation = counts.generation();
+          const requestedPage = checkPage({ paging, page, pageSize, learnedCount, options: planned });
+          exchange.trace.pageBounds = passed;
+          if (!requestedPage.ok) refuse(planned, exchange, requestedPage);
+          else for (const refusal of unreadable) refuse(planned, exchange, refusal);
+          if (key === undefined) return next(exchange);
+          const checked = (reply: Reply): Reply => {
+            if (reply.status !== 200) return reply;
+            const { pageCount } = reply;
+            if (updatesCount(reply, counts.learned(key))) {
+              const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
+              counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
+            }
+            const { firstPage } = paging;
+            // The page count of an empty list is undefined here, so the bound does not apply.
+            const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
+            if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
+            return reply;
+          };
+          const reply = next(exchange);
+          return reply instanceof Promise ? reply.then(checked) : checked(reply);
         };
-        const reply = next(exchange);
-        return reply instanceof Promise ? reply.then(checked) : checked(reply);
+        const local: Handler = (exchange) => {
+          const key = paging.hasPageCount ? pageCountKey(planned, exchange) : undefined;
+          return handle(exchange, key, key === undefined ? undefined : counts.learned(key));
+        };
+        if (sharedCounts === undefined || !paging.hasPageCount) return local;
+        return (exchange) => {
+          const key = pageCountKey(planned, exchange);
+          const learned = counts.learned(key);
+          const { page = paging.firstPage } = exchange.requestedPage;
+          // Only a page after the first one can be out of bounds.
+          if (learned !== undefined || page <= paging.firstPage || !sharedCounts.mayKnow(key))
+            return handle(exchange, key, learned);
+          return sharedCounts.find(key).then((count) => handle(exchange, key, count));
+        };
       };
     },
   };
