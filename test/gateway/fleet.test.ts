@@ -1,13 +1,16 @@
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../src/redis/connect-redis.ts';
+import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import type { Answer } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
+import { errorText } from '../builders/error-shapes.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import type { TestGateway } from '../builders/test-gateway.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
@@ -28,6 +31,20 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     if (gateway === undefined) throw new Error(`there is no gateway ${index}`);
     return gateway;
   };
+  /** Sends a command to the server. */
+  const ask = async (...args: string[]) => {
+    const control = connectRedis(
+      { ...REDIS_DEFAULTS, url: redis.url },
+      { url: redis.url, password: undefined },
+      Date.now,
+    );
+    await until(() => control.isAvailable());
+    const reply = await control.command('', args).finally(() => control.close());
+    return reply as string | string[];
+  };
+  const redisKeys = async (group: string) => (await ask('KEYS', `*${group}:*`)) as string[];
+  const redisCalls = async (command: string) =>
+    Number(new RegExp(`cmdstat_${command}:calls=([0-9]+)`).exec(String(await ask('INFO', 'commandstats')))?.[1]);
   const purgeAt = (gateway: TestGateway, body: object = { tags: ['questions'] }) =>
     gateway.admin('/cache/purge', { method: 'POST', body });
   const answer = () => {
@@ -183,5 +200,82 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       return sharedBy(alone).follower.isSynced();
     });
     expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
+  });
+
+  it('refuses a page at a gateway that has never seen the list, because another one knows its page count', async () => {
+    fake.handler = (request) => {
+      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      const { json } = answer();
+      return { json: { ...json, pageCount: 3 } };
+    };
+    await read(at(0));
+    while ((await redisKeys('count')).length === 0);
+    expect(await read(at(1), 'alice', `${QUESTIONS}?page=9`)).toMatchObject({ status: 400 });
+    expect(fetches()).toBe(1);
+    // Another caller may see another list.
+    expect((await read(at(1), 'bob', `${QUESTIONS}?page=9`)).status).toBe(400);
+    expect(fetches()).toBe(2);
+    // The write may have added pages.
+    await purgeAt(at(0));
+    await caughtUp(at(2), at(0));
+    await read(at(2), 'alice', `${QUESTIONS}?page=9`);
+    expect(fetches()).toBe(3);
+  });
+
+  it('looks up a page count that nobody knows only once in a while', async () => {
+    await read(at(1), 'alice', `${QUESTIONS}?page=1&pageSize=7`);
+    const page2 = `${QUESTIONS}?page=2&pageSize=9`;
+    fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
+    await read(at(1), 'alice', page2);
+    const before = await redisCalls('get');
+    await read(at(1), 'alice', page2);
+    // Only the page is looked up.
+    expect((await redisCalls('get')) - before).toBe(1);
+  });
+
+  describe('with pages that callers share', () => {
+    const config = {
+      operations: { listQuestions: { cache: { audience: 'public', assumeImpersonal: true } } },
+      cache: { sampleShared: 1 },
+    };
+    const demoted = ({ gateway }: TestGateway) => gateway.services.guard.demoted();
+
+    // One gateway finds that the responses contain the caller's data. If the others did not hear of it, they would go on
+    // serving one caller's data to others.
+    it('stores them for each caller at every gateway, once one gateway has found that they differ', async () => {
+      const server = await startRedisServer(path);
+      const [a, b] = (await startFleet(2, server, fake, { config, random: () => 0 })) as [TestGateway, TestGateway];
+      fake.handler = (request) => {
+        if (request.path !== QUESTIONS) return exampleAnswer(request);
+        title = `for ${request.user ?? 'nobody'}`;
+        return answer();
+      };
+      await until(() => [a, b].every((one) => one.gateway.services.demotions?.areKnown() === true));
+      expect(titleOf(await read(a, 'alice'))).toBe('for alice');
+      // The operator has declared that responses do not depend on the caller, so the first response is shared.
+      expect(titleOf(await read(b, 'bob'))).toBe('for alice');
+      await until(() => demoted(a).length > 0 && demoted(b).length > 0);
+      for (const gateway of [a, b])
+        for (const user of ['alice', 'bob']) expect(titleOf(await read(gateway, user))).toBe(`for ${user}`);
+      // A gateway that starts later reads the demotions before callers share anything.
+      const [late] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+      await until(() => demoted(late).includes('listQuestions'));
+      expect(titleOf(await read(late, 'bob'))).toBe('for bob');
+    });
+
+    it('stores them for each caller while the demotions of the others are not known', async () => {
+      const [alone] = (await startFleet(1, redis, fake, { config: { ...config, cache: { sampleShared: 0 } } })) as [
+        TestGateway,
+      ];
+      await until(() => alone.gateway.services.demotions?.areKnown() === true);
+      const unreachable = { url: 'redis://127.0.0.1:1' };
+      const cutOff = await startTestGateway({ upstream: fake, config: { ...config, redis: unreachable } });
+      await read(cutOff, 'alice');
+      await read(cutOff, 'bob');
+      expect(fetches()).toBe(2);
+      await read(alone, 'alice');
+      await read(alone, 'bob');
+      expect(fetches()).toBe(3);
+    });
   });
 });
