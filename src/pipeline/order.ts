@@ -1,6 +1,5 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
-import type { PageCounts } from '../paging/page-counts.ts';
-import type { SharedPageCounts } from '../paging/shared-page-counts.ts';
+import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { StagePlanner } from './stage.ts';
 import type { Decide } from './decide-permission.ts';

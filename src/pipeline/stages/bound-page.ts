@@ -6,8 +6,8 @@ import {
   type PageCounts,
   pageOutOfBounds,
   type PageRefusal,
+  type SharedPageCounts,
 } from '../../paging/page-counts.ts';
-import type { SharedPageCounts } from '../../paging/shared-page-counts.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
