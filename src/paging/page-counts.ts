@@ -184,14 +184,14 @@ export function sharePageCounts(
 function parse(text: string): SharedCount | undefined {
   try {
     const { pageCount, learnedAt, tags, at } = JSON.parse(text) as Partial<SharedCount>;
-    const isCount =
+    const isKnown =
       Number.isSafeInteger(pageCount) &&
       Number.isFinite(learnedAt) &&
       Array.isArray(tags) &&
       tags.every((tag) => typeof tag === 'string') &&
       typeof at?.lineage === 'string' &&
       Number.isSafeInteger(at.number);
-    return isCount ? ({ pageCount, learnedAt, tags, at } as SharedCount) : undefined;
+    return isKnown ? ({ pageCount, learnedAt, tags, at } as SharedCount) : undefined;
   } catch {
     return undefined;
   }
