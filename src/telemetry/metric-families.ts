@@ -41,17 +41,19 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   const sets = axes.reduce<string[][]>((all, axis) => all.flatMap((set) => axis.map((value) => [...set, value])), [[]]);
   const names = sets.map((values) => `${entry.name}${labelText(entry.labels, values)} `);
   const counts = new Float64Array(names.length);
+  /** The index of each series. Created when it is first needed. */
+  let places: Map<string, number> | undefined;
   const head = headText(entry);
   return {
     series: names.length,
     counts,
     names,
     add(other) {
-      const places = new Map(names.map((name, index) => [name, index]));
-      other.names.forEach((name, from) => {
+      places ??= new Map(names.map((name, index) => [name, index]));
+      for (const [from, name] of other.names.entries()) {
         const index = places.get(name);
         if (index !== undefined) counts[index] = (counts[index] ?? 0) + (other.counts[from] ?? 0);
-      });
+      }
     },
     inc(first, second, third, fourth) {
       let index = step(0, positions[0], first);

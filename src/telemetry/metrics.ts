@@ -89,8 +89,8 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createTraceCounters(counted(), ownSeries);
   const series = () => counters.series + fixed();
-  const taken = new Map<string, number>();
   const growing = () => [...counters.families, ...ladder.counters];
+  const increases = createIncreases(growing);
   return {
     record: counters.record,
     watch: (sources) => gauges.watch(sources),
@@ -104,10 +104,12 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       const { operations, permissions } = options;
       options = { ...next, ...withEarlierLabels(options, next) };
       if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
-      ladder = createLadder(ladder);
-      ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
-      foldedOperations = options.operations.length - ownSeries;
-      counters.relabel(counted(), ownSeries);
+      increases.whileReplacing(() => {
+        ladder = createLadder(ladder);
+        ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
+        foldedOperations = options.operations.length - ownSeries;
+        counters.relabel(counted(), ownSeries);
+      });
     },
     exposition: async (format = 'text', others) => {
       const startedAt = performance.now();
@@ -122,7 +124,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
     processMetrics: () => processMetrics().getMetricsAsJSON(),
-    takeIncrease: () => takeIncrease(growing(), taken),
+    takeIncrease: increases.take,
     add: (increase) => increase.forEach(({ family, ...counts }) => growing()[family]?.add(counts)),
     readNumbers: () => gauges.numbers(),
     seriesCount: series,
@@ -170,36 +172,69 @@ export interface CountsIncrease extends Counts {
   readonly family: number;
 }
 
-/** Returns the growth of all series since the counts in `taken`, and updates these. */
-function takeIncrease(families: readonly Counts[], taken: Map<string, number>): readonly CountsIncrease[] {
-  const growth = (key: string, count: number) => {
-    const before = taken.get(key) ?? 0;
-    if (count !== before) taken.set(key, count);
-    return count - before;
+/** Determines how much the counters have grown. */
+function createIncreases(families: () => readonly Counts[]) {
+  /** The counts at the last report. Undefined until the first one, which contains everything. */
+  let reported: readonly Counts[] | undefined;
+  /** The growth that was determined before the families were replaced. */
+  let earlier: CountsIncrease[] = [];
+  const grown = () =>
+    families().flatMap((now, family) =>
+      increaseOf(now, reported?.[family]).map((counts) => Object.assign({ family }, counts)),
+    );
+  const take = (): readonly CountsIncrease[] => {
+    const increase = [...earlier, ...grown()];
+    earlier = [];
+    reported = families().map(copyOf);
+    return increase;
   };
-  return families.flatMap(({ names, counts, sums, exemplars }, family) => {
-    const width = counts.length / Math.max(1, names.length);
-    const grown = { names: [] as string[], counts: [] as number[], sums: [] as number[], rows: [] as number[] };
-    names.forEach((name, row) => {
-      const own = Array.from({ length: width }, (_, column) =>
-        growth(`${family} ${name} ${column}`, counts[row * width + column] ?? 0),
-      );
-      const sum = sums === undefined ? 0 : growth(`${family} ${name} sum`, sums[row] ?? 0);
-      if (own.every((count) => count === 0)) return;
-      grown.names.push(name);
-      grown.counts.push(...own);
-      grown.sums.push(sum);
-      grown.rows.push(row);
-    });
-    if (grown.names.length === 0) return [];
-    const arrays = { counts: Float64Array.from(grown.counts), sums: Float64Array.from(grown.sums) };
-    const shown = exemplars && {
-      exemplars: grown.rows.flatMap((row) =>
-        Array.from({ length: width }, (_, column) => exemplars[row * width + column]),
-      ),
-    };
-    return [{ family, names: grown.names, ...arrays, ...shown }];
+  return {
+    take,
+    /** Runs a function that replaces the families. The new ones continue from the counts of the previous ones. */
+    whileReplacing(replace: () => void) {
+      if (reported === undefined) {
+        replace();
+        return;
+      }
+      earlier = [...take()];
+      replace();
+      reported = families().map(copyOf);
+    },
+  };
+}
+
+const copyOf = ({ names, counts, sums }: Counts): Counts => ({
+  names,
+  counts: counts.slice(),
+  ...(sums && { sums: sums.slice() }),
+});
+
+const difference = (of: Counts['counts'], from: Counts['counts'] | undefined, at: number) =>
+  (of[at] ?? 0) - (from?.[at] ?? 0);
+
+/** Returns the growth of the series that have grown, or nothing if none has. */
+function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
+  const width = now.counts.length / Math.max(1, now.names.length);
+  const rows = now.names.flatMap((_name, row) => {
+    for (let at = row * width; at < (row + 1) * width; at += 1)
+      if (now.counts[at] !== (before?.counts[at] ?? 0)) return [row];
+    return [];
   });
+  if (rows.length === 0) return [];
+  const columns = Array.from({ length: width }, (_, column) => column);
+  const { sums, exemplars } = now;
+  return [
+    {
+      names: rows.map((row) => now.names[row] ?? ''),
+      counts: Float64Array.from(
+        rows.flatMap((row) => columns.map((column) => difference(now.counts, before?.counts, row * width + column))),
+      ),
+      ...(sums && { sums: Float64Array.from(rows, (row) => difference(sums, before?.sums, row)) }),
+      ...(exemplars && {
+        exemplars: rows.flatMap((row) => columns.map((column) => exemplars[row * width + column])),
+      }),
+    },
+  ];
 }
 
 /** Returns the text of the process metrics, added to those of other processes. */

@@ -17,21 +17,20 @@ const list = {
 } as const;
 const comment = { id: 'getComment', paging: undefined, cacheability: undefined, carriesPrivateFields: true };
 
+const optionsOf = (mode: 'observe' | 'staging' | 'strict'): MetricsOptions => ({
+  operations: [list, comment],
+  permissions: ['Edit node', 'Use Private Comments'],
+  mode,
+  checks: MODES[mode].checks,
+  version: '0.0.0',
+  contractVersion: 'v2',
+  release: '4.1',
+  buckets: [0.01, 1],
+});
+const strict = optionsOf('strict');
+
 const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict', more: Partial<MetricsOptions> = {}) =>
-  createMetrics(
-    {
-      operations: [list, comment],
-      permissions: ['Edit node', 'Use Private Comments'],
-      mode,
-      checks: MODES[mode].checks,
-      version: '0.0.0',
-      contractVersion: 'v2',
-      release: '4.1',
-      buckets: [0.01, 1],
-      ...more,
-    },
-    createRedisMetrics(),
-  );
+  createMetrics({ ...optionsOf(mode), ...more }, createRedisMetrics());
 
 async function samples(metrics: Metrics): Promise<string[]> {
   return (await metrics.exposition()).split('\n').filter((line) => line.startsWith('portico_'));
@@ -316,3 +315,44 @@ describe('metrics', () => {
 
 const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
   (a.name ?? '').localeCompare(b.name ?? '');
+
+describe('the counts of several processes', () => {
+  const countedBy = async (metrics: Metrics) =>
+    (await samples(metrics)).filter((line) =>
+      /^portico_(?:http_|cache_requests|error_budget|ladder_promotions)/.test(line),
+    );
+  const request = fc.record({
+    kind: fc.constant('request' as const),
+    worker: fc.nat(1),
+    operation: fc.constantFrom(list.id, 'another'),
+    // Powers of two, whose sums are exact in any order.
+    seconds: fc.constantFrom(0.0078125, 0.5, 4),
+  });
+  const report = fc.record({ kind: fc.constant('report' as const), worker: fc.nat(1) });
+  const reload = fc.constant({ kind: 'reload' as const });
+
+  it('are the same as in a single process, in any order of requests, reports and reloads', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(request, report, reload), { maxLength: 30 }), async (steps) => {
+        const [whole, primary, ...workers] = [metricsOf(), metricsOf(), metricsOf(), metricsOf()];
+        const send = (worker: Metrics | undefined) => primary.add(structuredClone(worker?.takeIncrease() ?? []));
+        let operations: MetricsOptions['operations'] = [list, comment];
+        for (const step of steps) {
+          if (step.kind === 'report') send(workers[step.worker]);
+          else if (step.kind === 'reload') {
+            operations = operations.length === 2 ? [...operations, { ...comment, id: 'another' }] : [list, comment];
+            for (const one of [whole, primary, ...workers]) one.configure({ ...strict, operations });
+          } else {
+            const { operation, seconds, worker } = step;
+            const trace = finishedTrace({ operation, seconds, cache: { status: 'hit', ageSeconds: 1 } });
+            whole.record(trace);
+            workers[worker]?.record(trace);
+            if (operation === 'another') for (const one of [whole, workers[worker]]) one?.ladder.promoted('requests');
+          }
+        }
+        workers.forEach(send);
+        expect(await countedBy(primary)).toEqual(await countedBy(whole));
+      }),
+    );
+  });
+});
