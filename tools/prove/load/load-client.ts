@@ -6,6 +6,8 @@ export interface Ask {
   readonly message: string;
   /** Returns what is wrong with the response. Returns undefined if nothing is. */
   readonly judge: (response: RawResponse) => string | undefined;
+  /** Called if there was no complete response although the client was waiting for it. */
+  readonly onLost?: (reason: string) => void;
   /** The number of milliseconds after which the client disconnects, whether or not it has received the response. */
   readonly abortAfterMs?: number;
 }
@@ -92,6 +94,7 @@ export function startLoad(load: Load): RunningLoad {
         if (wrong !== undefined) increment(counts.wrong, wrong);
       } else if (end.kind === 'aborted') counts.aborted += 1;
       else {
+        ask.onLost?.(end.reason);
         increment(counts.lost, `${end.reason} on a ${fresh ? 'new' : 'reused'} connection`);
         // A client that cannot connect would otherwise do nothing but try again.
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -127,7 +130,7 @@ type End =
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** A persistent connection that has at most one request in progress. */
-class Connection {
+export class Connection {
   requests = 0;
   isClosed = false;
   readonly #socket: Socket;
@@ -141,7 +144,7 @@ class Connection {
     this.#socket.on('close', () => this.#end('closed without a response'));
   }
 
-  exchange(ask: Ask): Promise<End> {
+  exchange(ask: Pick<Ask, 'message' | 'abortAfterMs'>): Promise<End> {
     this.requests += 1;
     return new Promise((resolve) => {
       // A connection that the server has closed while it was idle fails here, as it does for any client.

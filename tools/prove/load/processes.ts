@@ -73,8 +73,14 @@ export const RELOADS = {
 /** Parts of a configuration file. Without `upstream`, the gateway starts the reference server. */
 export type GatewayConfig = Readonly<Record<string, Readonly<Record<string, unknown>> | string | boolean>>;
 
-/** Runs a scenario, and ends its processes whatever happens. */
-export async function withScene<Result>(run: (scene: Scene) => Promise<Result>): Promise<Result> {
+/** Where the processes of a scenario are registered, and the folder for their files. */
+export interface ProcessGroup {
+  readonly folder: string;
+  readonly children: Set<ChildProcess>;
+}
+
+/** Runs a scenario, and ends its processes and removes its folder whatever happens. */
+export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
   const killAll = () => {
@@ -83,21 +89,23 @@ export async function withScene<Result>(run: (scene: Scene) => Promise<Result>):
   };
   process.once('exit', killAll);
   try {
-    const upstream = await startUpstream(children);
-    let gateways = 0;
-    return await run({
-      upstream,
-      startGateway: async (config = {}, variables = {}) => {
-        gateways += 1;
-        const own = mkdtempSync(join(folder, `gateway-${gateways}-`));
-        return startGateway(own, upstream.url, { config, variables }, children);
-      },
-    });
+    return await run({ folder, children });
   } finally {
     process.removeListener('exit', killAll);
     await Promise.all([...children].map((child) => endOf(child, 'SIGKILL')));
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** Runs a scenario with the scripted upstream. */
+export function withScene<Result>(run: (scene: Scene) => Promise<Result>): Promise<Result> {
+  return withProcesses(async (group) => {
+    const upstream = await startUpstream(group.children);
+    return run({
+      upstream,
+      startGateway: (config = {}, variables = {}) => startGateway(group, upstream.url, { config, variables }),
+    });
+  });
 }
 
 async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProcess> {
@@ -117,19 +125,23 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
   };
 }
 
-async function startGateway(
-  folder: string,
+/**
+ * Starts a gateway in a folder of its own and waits until it is ready. Unless the configuration names ports, the system
+ * chooses them at every start.
+ */
+export async function startGateway(
+  { folder: groupFolder, children }: ProcessGroup,
   upstreamUrl: string,
-  { config, variables }: { readonly config: GatewayConfig; readonly variables: NodeJS.ProcessEnv },
-  children: Set<ChildProcess>,
+  { config, variables = {} }: { readonly config: GatewayConfig; readonly variables?: NodeJS.ProcessEnv },
 ): Promise<GatewayProcess> {
+  const folder = mkdtempSync(join(groupFolder, 'gateway-'));
   // Files with secrets must not be readable by others.
   writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
   const configure = (changes: GatewayConfig) => {
     const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
     for (const [key, value] of [...Object.entries(config), ...Object.entries(changes)])
       merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
-    merged['listen'] = { ...(merged['listen'] as object | undefined), port: 0, adminPort: 0 };
+    merged['listen'] = { port: 0, adminPort: 0, ...(merged['listen'] as object | undefined) };
     // The file is replaced, because a reload must never read half of it.
     writeFileSync(join(folder, 'next.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
     renameSync(join(folder, 'next.yaml'), join(folder, 'portico.yaml'));
@@ -183,7 +195,9 @@ async function startGateway(
           return;
         }
         if (started.exitCode !== null || started.signalCode !== null)
-          throw new Error(`the gateway ended before it was ready: ${errors().slice(-2000)}`);
+          throw new Error(
+            `the gateway ended with ${started.exitCode ?? started.signalCode} before it was ready: ${errors().slice(-2000)}`,
+          );
         if (performance.now() > giveUpAt) throw new Error(`the gateway was not ready within ${START_MS / 1000} s`);
         await pause(20);
       }
@@ -228,7 +242,8 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passed), NODE_ENV: 'production' };
 }
 
-async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+/** Ends a process with a signal and waits for the end. Returns the exit code. */
+export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const ended = once(child, 'exit');
   child.kill(signal);

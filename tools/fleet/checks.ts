@@ -1,0 +1,108 @@
+import type { FillEvent, ReadEvent, Window, WriteEvent } from './events.ts';
+import { isWithin } from './events.ts';
+
+/** The tags of a page, by index. */
+type TagsOf = (page: number) => readonly string[];
+
+/**
+ * Returns a function that measures how outdated a read was: the milliseconds from the response to the first write that
+ * the page should have shown until the read began. Returns 0 if the page showed all of them.
+ */
+export function createStaleness(
+  writes: readonly WriteEvent[],
+  tagsOf: TagsOf,
+): (read: Pick<ReadEvent, 'startedAt' | 'page' | 'seen'>) => number {
+  const byTag = new Map<string, WriteEvent[]>();
+  for (const write of writes)
+    for (const tag of write.tags) {
+      const tagged = byTag.get(tag);
+      if (tagged === undefined) byTag.set(tag, [write]);
+      else tagged.push(write);
+    }
+  return ({ startedAt, page, seen }) => {
+    let longest = 0;
+    for (const tag of tagsOf(page))
+      for (const { number, respondedAt } of byTag.get(tag) ?? [])
+        if (number > seen.version) longest = Math.max(longest, startedAt - respondedAt);
+    return longest;
+  };
+}
+
+/** Returns the reads that showed the copy of another caller or role. */
+export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
+  return reads.filter(({ audience, seen }) => seen.audience !== audience);
+}
+
+/** The rules by which fetches are judged. */
+interface FillRules {
+  readonly freshMs: number;
+  /** How long after the response to a write its purge may still arrive at a gateway. */
+  readonly purgeSlackMs: number;
+}
+
+/** The fetches of the steady windows, by reason. */
+interface FillCounts {
+  /** Fetches with a reason: the first one, the end of freshness, or a purge. Each begins a period. */
+  readonly periods: number;
+  /** Fetches without a reason, while no purge was on its way. */
+  readonly excess: readonly FillEvent[];
+  /** Fetches without a reason of their own while a purge was on its way. */
+  readonly excessAtPurges: readonly FillEvent[];
+  /** The largest number of fetches of one page in one period. */
+  readonly mostPerPeriod: number;
+}
+
+/**
+ * Counts the fetches of each page and audience per period. A period begins when the freshness of the last fetch has
+ * ended, or with a purge. Each purge explains one fetch: the purged page may have been fetched again only once.
+ */
+export function countFills(
+  fills: readonly FillEvent[],
+  writes: readonly WriteEvent[],
+  windows: readonly Window[],
+  tagsOf: TagsOf,
+  { freshMs, purgeSlackMs }: FillRules,
+): FillCounts {
+  const excess: FillEvent[] = [];
+  const excessAtPurges: FillEvent[] = [];
+  let periods = 0;
+  let mostPerPeriod = 0;
+  for (const window of windows) {
+    const inside = fills.filter(({ at }) => isWithin(window, at));
+    for (const copies of Map.groupBy(inside, ({ page, audience }) => `${page} ${audience}`).values()) {
+      const tags = new Set(tagsOf(copies[0]?.page ?? 0));
+      const purges = writes.filter((write) => write.tags.some((tag) => tags.has(tag)));
+      const used = new Set<WriteEvent>();
+      let last: FillEvent | undefined;
+      let inPeriod = 0;
+      for (const fill of copies.toSorted((one, other) => one.at - other.at)) {
+        const previous = last;
+        last = fill;
+        const isUnderway = ({ effectAt, respondedAt }: WriteEvent) =>
+          previous === undefined || (effectAt <= fill.at && respondedAt + purgeSlackMs >= previous.at);
+        const isExpired = previous === undefined || fill.at - previous.at >= freshMs;
+        const purge = isExpired ? undefined : purges.find((one) => !used.has(one) && isUnderway(one));
+        if (isExpired || purge !== undefined) {
+          if (purge !== undefined) used.add(purge);
+          periods += 1;
+          inPeriod = 1;
+        } else {
+          inPeriod += 1;
+          (purges.some(isUnderway) ? excessAtPurges : excess).push(fill);
+        }
+        mostPerPeriod = Math.max(mostPerPeriod, inPeriod);
+      }
+    }
+  }
+  return { periods, excess, excessAtPurges, mostPerPeriod };
+}
+
+/** Whether a page was served from the cache, as its `Cache-Status` says. */
+export type CacheResult = 'memory' | 'shared' | 'collapsed' | 'fetched';
+
+/** Returns the result in a `Cache-Status` header (RFC 9211). */
+export function cacheResult(cacheStatus: string): CacheResult {
+  if (/;\s*detail=shared/.test(cacheStatus)) return 'shared';
+  if (/;\s*hit\b/.test(cacheStatus)) return 'memory';
+  return /;\s*collapsed\b/.test(cacheStatus) ? 'collapsed' : 'fetched';
+}

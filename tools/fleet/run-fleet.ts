@@ -1,0 +1,268 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createCpuTimes, totalOf as totalNs } from '../../bench/cpu-time.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { type GatewayProcess, type ProcessGroup, startGateway, withProcesses } from '../prove/load/processes.ts';
+import { pause } from '../prove/proof.ts';
+import { type FillEvent, now, type Window, type WriteEvent } from './events.ts';
+import { createSeen, type Seen, startCallers, startProber } from './load.ts';
+import { type Programs, type RedisProcess, startBalancer, startFleetUpstream, startRedis } from './programs.ts';
+import type { UpstreamLog } from './upstream.ts';
+import { createWorkload, fleetOperations, fleetRoles, type Workload } from './workload.ts';
+
+/** The settings of one run. */
+export interface FleetSettings {
+  readonly gateways: number;
+  readonly callers: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly writeShare: number;
+  readonly seed: number;
+  readonly freshSeconds: number;
+  readonly staleSeconds: number;
+  readonly maxUnsyncedSeconds: number;
+  readonly upstreamMs: readonly [from: number, to: number];
+  /** Whether a gateway is killed and Redis is restarted during the run. */
+  readonly disturbed: boolean;
+  /** Whether the arrival of purges is measured, with additional writes. */
+  readonly probes: boolean;
+}
+
+/** What one steady window cost. */
+export interface WindowCosts {
+  readonly seconds: number;
+  /** Requests that gateways finished, and the CPU time of all gateways in milliseconds. */
+  readonly requests: number;
+  readonly gatewayCpuMs: readonly number[];
+  readonly requestsOf: readonly number[];
+  readonly redisCpuMs: number;
+  /** Redis commands by name, without those of this tool. */
+  readonly commands: ReadonlyMap<string, number>;
+}
+
+/** The disturbances, as instants. */
+export interface Disturbances {
+  readonly killedAt: number;
+  readonly restartedAt: number;
+  readonly redisGoneAt: number;
+  readonly redisBackAt: number;
+}
+
+/** Everything that a run recorded. */
+export interface FleetRun {
+  readonly settings: FleetSettings;
+  readonly workload: Workload;
+  readonly seen: Seen;
+  readonly writes: readonly WriteEvent[];
+  readonly fills: readonly FillEvent[];
+  /** Writes that took effect although their clients received no response. */
+  readonly unanswered: UpstreamLog['effects'];
+  readonly unexpected: readonly string[];
+  readonly steady: readonly Window[];
+  readonly costs: readonly WindowCosts[];
+  readonly disturbances: Disturbances | undefined;
+  readonly requests: number;
+  readonly rssBytes: readonly number[];
+  readonly redisBytes: number;
+  /** Redis commands per second for each gateway without requests. */
+  readonly idleCommandsPerSecond: number;
+  /** The largest size of a page in the load, in bytes. */
+  readonly pageBytes: number;
+  /** The last lines that gateways wrote to standard error. */
+  readonly errors: string;
+}
+
+/** Returns how long after the start a window begins, in seconds. By then, every page has been fetched once. */
+export function settleSeconds(freshSeconds: number): number {
+  return freshSeconds + 2;
+}
+
+const IDLE_SECONDS = 2;
+
+/** Runs a fleet under load. */
+export function runFleet(settings: FleetSettings, programs: Programs, say: (text: string) => void): Promise<FleetRun> {
+  return withProcesses(async (group) => {
+    const workload = createWorkload();
+    const upstream = await startFleetUpstream(group);
+    await upstream.read({ delayMs: settings.upstreamMs });
+    const redis = await startRedis(group, programs.redis);
+    const gateways = await startGateways(group, settings, workload, { upstream: upstream.url, redis: redis.port });
+    const balancer = await startBalancer(group, programs.balancer, gateways);
+    say(`${gateways.length} gateways, Redis ${redis.port}, ${programs.balancer.kind} ${balancer.port}`);
+    const alive = new Set(gateways);
+    const meter = createMeter(gateways, redis);
+
+    await pause(500);
+    const idle = await meter.read();
+    await pause(IDLE_SECONDS * 1000);
+    const idleCosts = costsBetween(idle, await meter.read());
+    const idleCommandsPerSecond = sumOf(idleCosts.commands) / idleCosts.seconds / gateways.length;
+
+    const seen = createSeen();
+    const load = startCallers({ ...settings, workload, port: balancer.port }, seen);
+    const proberParts = {
+      workload,
+      port: balancer.port,
+      gateways: () => gateways.flatMap((one, gateway) => (alive.has(one) ? [{ gateway, port: one.port }] : [])),
+      everyMs: 1000,
+      giveUpMs: settings.maxUnsyncedSeconds * 1000 + 5000,
+    };
+    const prober = settings.probes ? startProber(proberParts, seen) : undefined;
+    const startedAt = now();
+    const endsAt = startedAt + settings.seconds * 1000;
+    const steady: Window[] = [];
+    const costs: WindowCosts[] = [];
+    /** Measures from now, after the fleet has settled, until an instant. */
+    const steadyUntil = async (at: number) => {
+      const from = now();
+      const before = await meter.read();
+      while (now() < at) {
+        await pause(Math.min(5000, Math.max(1, at - now())));
+        say(`${load.counts.sent} requests, ${seen.writes.length} writes, ${seen.failures.length} failures`);
+      }
+      costs.push(costsBetween(before, await meter.read()));
+      steady.push({ from, to: now() });
+    };
+
+    await pause(settleSeconds(settings.freshSeconds) * 1000);
+    let disturbances: Disturbances | undefined;
+    if (settings.disturbed) {
+      const third = (settings.seconds * 1000) / 3;
+      await steadyUntil(startedAt + third);
+      const killed = gateways[1] ?? gateways[0];
+      if (killed === undefined) throw new Error('there is no gateway');
+      alive.delete(killed);
+      const killedAt = now();
+      await killed.end('SIGKILL');
+      say('a gateway was killed');
+      await pause(Math.max(3000, third / 10));
+      await killed.start();
+      alive.add(killed);
+      const restartedAt = now();
+      say('the gateway was started again');
+      await pause(settleSeconds(settings.freshSeconds) * 1000);
+      await steadyUntil(startedAt + 2 * third);
+      const redisGoneAt = now();
+      await redis.kill();
+      say('Redis was killed');
+      await pause((settings.maxUnsyncedSeconds + 3) * 1000);
+      await redis.start();
+      const redisBackAt = now();
+      say('Redis was started again, empty');
+      await pause(settleSeconds(settings.freshSeconds + settings.maxUnsyncedSeconds) * 1000);
+      disturbances = { killedAt, restartedAt, redisGoneAt, redisBackAt };
+    }
+    await steadyUntil(endsAt);
+    await prober?.stop();
+    const counts = await load.stop();
+    const log = await upstream.read();
+    const effects = new Map(log.effects.map(({ number, at }) => [number, at]));
+    return {
+      settings,
+      workload,
+      seen,
+      writes: seen.writes.map((write) => ({ ...write, effectAt: effects.get(write.number) ?? write.respondedAt })),
+      fills: log.fills,
+      unanswered: log.effects.filter(({ number }) => !seen.writes.some((write) => write.number === number)),
+      unexpected: log.unexpected,
+      steady,
+      costs,
+      disturbances,
+      requests: counts.sent,
+      rssBytes: gateways.map((gateway) => gateway.rssBytes()),
+      redisBytes: Number(/^used_memory:(\d+)/m.exec(await redis.ask('INFO memory'))?.[1]),
+      idleCommandsPerSecond,
+      pageBytes: Math.max(...workload.pages.map(({ body }) => body.length)),
+      errors: gateways.map((gateway) => gateway.errors().slice(-1500)).join('\n'),
+    };
+  });
+}
+
+async function startGateways(
+  group: ProcessGroup,
+  settings: FleetSettings,
+  workload: Workload,
+  { upstream, redis }: { readonly upstream: string; readonly redis: number },
+): Promise<readonly GatewayProcess[]> {
+  const roles = join(group.folder, 'fleet-roles.yaml');
+  if (!existsSync(roles)) writeFileSync(roles, await fleetRoles(workload), { mode: 0o600 });
+  const gateways: GatewayProcess[] = [];
+  for (let index = 0; index < settings.gateways; index += 1) {
+    // The balancer's configuration names the ports, so a gateway must have the same ones after a restart.
+    const listen = { port: await freePort(), adminPort: await freePort() };
+    gateways.push(
+      await startGateway(group, upstream, {
+        config: {
+          listen,
+          roles: { file: roles },
+          contract: { inferred: 'on' },
+          cache: {
+            freshSeconds: settings.freshSeconds,
+            staleWhileRevalidateSeconds: settings.staleSeconds,
+            staleIfErrorSeconds: 60,
+            // The comparison of two callers' copies is a fetch that is not a fill.
+            sampleShared: 0,
+          },
+          operations: fleetOperations(),
+          redis: { url: `redis://127.0.0.1:${redis}`, maxUnsyncedSeconds: settings.maxUnsyncedSeconds },
+        },
+      }),
+    );
+  }
+  return gateways;
+}
+
+/** The counters at one instant. */
+interface Reading {
+  readonly at: number;
+  readonly cpuMs: readonly number[];
+  readonly redisCpuMs: number;
+  readonly requests: readonly number[];
+  readonly commands: ReadonlyMap<string, number>;
+}
+
+function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): { read(): Promise<Reading> } {
+  // A reader remembers all threads that it has seen, so every process has a reader of its own.
+  const readers = new Map<number, ReturnType<typeof createCpuTimes>>();
+  const cpuMs = (pid: number) => {
+    const reader = readers.get(pid) ?? createCpuTimes();
+    readers.set(pid, reader);
+    return totalNs(reader([pid])) / 1e6;
+  };
+  return {
+    read: async () => ({
+      at: now(),
+      cpuMs: gateways.map((gateway) => cpuMs(gateway.pid())),
+      redisCpuMs: cpuMs(redis.pid()),
+      requests: await Promise.all(gateways.map((gateway) => gateway.metric(/^portico_http_requests_total\{/))),
+      commands: commandsIn(await redis.ask('INFO commandstats')),
+    }),
+  };
+}
+
+/** Reads the number of calls by command. Commands inside scripts are included, those of this tool are not. */
+export function commandsIn(text: string): ReadonlyMap<string, number> {
+  const calls = [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(
+    ([, name = '', count]) => [name, Number(count)] as const,
+  );
+  return new Map(calls.filter(([name]) => name !== 'info'));
+}
+
+function costsBetween(before: Reading, after: Reading): WindowCosts {
+  const differences = (of: (reading: Reading) => readonly number[]) =>
+    of(after).map((value, index) => value - (of(before)[index] ?? 0));
+  const requestsOf = differences(({ requests }) => requests);
+  return {
+    seconds: (after.at - before.at) / 1000,
+    requests: requestsOf.reduce((sum, one) => sum + one, 0),
+    requestsOf,
+    gatewayCpuMs: differences(({ cpuMs }) => cpuMs),
+    redisCpuMs: after.redisCpuMs - before.redisCpuMs,
+    commands: new Map([...after.commands].map(([name, calls]) => [name, calls - (before.commands.get(name) ?? 0)])),
+  };
+}
+
+/** Returns the sum of the counts. */
+export function sumOf(counts: ReadonlyMap<unknown, number>): number {
+  return [...counts.values()].reduce((sum, one) => sum + one, 0);
+}

@@ -1,0 +1,246 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { grouped } from '../prove/proof.ts';
+import type { Row } from './assess.ts';
+import type { LargeFleet, Point } from './compare.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'docs/scale.md');
+const RESULTS = join(ROOT, 'docs/scale.json');
+
+/** Where and when something was measured. */
+interface Provenance {
+  readonly commit: string;
+  readonly date: string;
+  readonly machine: string;
+}
+
+/** The measured inputs of the model. */
+export interface ModelInputs {
+  readonly gatewayCpuUsPerRequest: number;
+  readonly redisCpuUsPerCommand: number;
+  readonly gatewayBytes: number;
+  readonly pageBytes: number;
+}
+
+/** The results in docs/scale.json, from which all tables of docs/scale.md are written. */
+export interface ScaleResults {
+  readonly run?: Provenance & { readonly settings: string; readonly rows: readonly Row[] };
+  readonly points?: Provenance & { readonly points: readonly Point[] };
+  readonly model?: Provenance & { readonly inputs: ModelInputs; readonly fleets: readonly LargeFleet[] };
+}
+
+/** Returns the commit, the date and the machine of this process. */
+export function provenance(): Provenance {
+  const git = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).stdout?.trim();
+  const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB`;
+  return {
+    commit: git === undefined || git === '' ? 'unknown' : git,
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${memory}, Node ${process.versions.node}`,
+  };
+}
+
+/** Returns the stored results. */
+export function readResults(): ScaleResults {
+  return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as ScaleResults) : {};
+}
+
+/** Adds results to the stored ones, and writes all tables of the page again. */
+export function writeResults(changes: ScaleResults): void {
+  const results = { ...readResults(), ...changes };
+  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
+  writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
+}
+
+/** Returns the text of the page with the tables of the results. */
+export function withTables(page: string, results: ScaleResults): string {
+  const tables = { run: runTable(results), points: pointsTable(results), model: modelTables(results) };
+  return Object.entries(tables).reduce((text, [name, lines]) => {
+    const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
+    const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+    if (from < 0 || to < from) throw new Error(`${PAGE} does not contain ${begin} and ${end}`);
+    return `${text.slice(0, from)}${begin}\n\n${lines}\n\n${text.slice(to)}`;
+  }, page);
+}
+
+const NOT_MEASURED = 'Not measured yet.';
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`)
+    .join('\n');
+}
+
+function measuredOn({ commit, date, machine }: Provenance): string {
+  return `Commit ${commit}, ${date}.\n${machine}.`;
+}
+
+function runTable({ run }: ScaleResults): string {
+  if (run === undefined) return NOT_MEASURED;
+  const rows = run.rows.map(({ what, value, bound, holds }) => [
+    what,
+    value,
+    bound ?? '',
+    holds === undefined ? '' : holds ? 'holds' : '**broken**',
+  ]);
+  return `${measuredOn(run)}\n${run.settings}.\n\n${table(['check', 'value', 'bound', 'verdict'], rows)}`;
+}
+
+function pointsTable({ points }: ScaleResults): string {
+  if (points === undefined) return NOT_MEASURED;
+  const rows = points.points.map(({ gateways, requestsPerSecond, measured, simulated }) => [
+    String(gateways),
+    requestsPerSecond.toFixed(0),
+    pair(measured.hitRatio, simulated.hitRatio, (value) => percent(value)),
+    pair(measured.fetchesPerRead, simulated.fetchesPerRead, (value) => value.toFixed(3)),
+    pair(measured.fillsPerPeriod, simulated.fillsPerPeriod, (value) => value.toFixed(3)),
+    pair(measured.commandsPerRequest, simulated.commandsPerRequest, (value) => value.toFixed(2)),
+  ]);
+  const head = [
+    'gateways',
+    'requests per second',
+    'hit ratio',
+    'fetches per read',
+    'fetches per page and period',
+    'Redis commands per request',
+  ];
+  return `${measuredOn(points)}\nEach cell: measured / simulated (difference).\n\n${table(head, rows)}`;
+}
+
+/** Prices per month that the model assumes, in US dollars: typical list prices of large cloud providers. */
+export const PRICES = { core: 30, gibibyte: 4 };
+/** The share of a core that a gateway and Redis may use at most, so that peaks and failures find free capacity. */
+export const PLANNED_USE = 0.5;
+const MIB = 2 ** 20;
+/** Memory for a stored page beside its body: key, headers, tags and index. */
+const PAGE_OVERHEAD_BYTES = 1500;
+
+/** What a large fleet needs. */
+export interface Needs {
+  readonly fleet: LargeFleet;
+  readonly commandsPerSecond: number;
+  /** CPU cores of one gateway, and of Redis. */
+  readonly gatewayCores: number;
+  readonly redisCores: number;
+  readonly gatewayBytes: number;
+  readonly redisBytes: number;
+  readonly dollarsPerMonth: number;
+  /** What reaches its limit first when the load grows. */
+  readonly saturatesFirst: string;
+}
+
+/** Computes what a large fleet needs. The formulas are explained in docs/scale.md. */
+export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
+  const { idle, record, page, purge, arrival } = fleet.commandsPerSecond;
+  const commandsPerSecond = idle + record + page + purge + arrival;
+  const perGateway = fleet.requestsPerSecond / fleet.gateways;
+  const gatewayCores = (perGateway * inputs.gatewayCpuUsPerRequest) / 1e6;
+  const redisCores = (commandsPerSecond * inputs.redisCpuUsPerCommand) / 1e6;
+  const pageBytes = inputs.pageBytes + PAGE_OVERHEAD_BYTES;
+  const gatewayBytes = inputs.gatewayBytes + fleet.pagesPerGateway * pageBytes;
+  const redisBytes = fleet.pagesInRedis * pageBytes;
+  // A gateway and a Redis server use one core for commands, whatever the machine has.
+  const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
+  const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
+  const parts = Object.entries({
+    'records of the ledger': record,
+    'arrivals of purges': arrival,
+    'pages and locks': page,
+    'idle gateways': idle,
+  });
+  const [largest = ''] = parts.toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  return {
+    fleet,
+    commandsPerSecond,
+    gatewayCores,
+    redisCores,
+    gatewayBytes,
+    redisBytes,
+    dollarsPerMonth: cores * PRICES.core + gibibytes * PRICES.gibibyte,
+    saturatesFirst: redisCores > gatewayCores ? `Redis (${largest})` : 'the gateways',
+  };
+}
+
+function modelTables({ model }: ScaleResults): string {
+  if (model === undefined) return NOT_MEASURED;
+  const { inputs, fleets } = model;
+  const needs = fleets.map((fleet) => needsOf(fleet, inputs));
+  const inputRows = [
+    ['CPU time of a gateway per request', `${inputs.gatewayCpuUsPerRequest.toFixed(0)} µs`],
+    ['CPU time of Redis per command', `${inputs.redisCpuUsPerCommand.toFixed(1)} µs`],
+    ['memory of a gateway without large caches', `${(inputs.gatewayBytes / MIB).toFixed(0)} MiB`],
+    ['size of a page', `${grouped(inputs.pageBytes)} bytes, and ${grouped(PAGE_OVERHEAD_BYTES)} for its key and tags`],
+  ];
+  const load = fleets.map((one) => [
+    String(one.gateways),
+    grouped(one.callers),
+    grouped(one.requestsPerSecond),
+    one.writesPerSecond.toFixed(1),
+    percent(one.memoryHits),
+    percent(one.sharedHits),
+    grouped(one.fetchesPerSecond),
+    grouped(one.writesPerSecond * one.gateways),
+  ]);
+  const commands = needs.map(({ fleet, commandsPerSecond }) => [
+    String(fleet.gateways),
+    ...(['page', 'record', 'arrival', 'idle', 'purge'] as const).map((name) => grouped(fleet.commandsPerSecond[name])),
+    grouped(commandsPerSecond),
+    (commandsPerSecond / fleet.requestsPerSecond).toFixed(2),
+  ]);
+  const costs = needs.map((one) => [
+    String(one.fleet.gateways),
+    one.gatewayCores.toFixed(2),
+    one.redisCores.toFixed(2),
+    `${grouped(one.gatewayBytes / MIB)} MiB`,
+    `${grouped(one.redisBytes / MIB)} MiB`,
+    one.saturatesFirst,
+    `$${grouped(one.dollarsPerMonth)}`,
+  ]);
+  return [
+    measuredOn(model),
+    table(['input', 'measured value'], inputRows),
+    'Load, from the simulation:',
+    table(
+      [
+        'gateways',
+        'callers',
+        'requests/s',
+        'writes/s',
+        'from memory',
+        'from Redis',
+        'upstream fetches/s',
+        'arrivals of purges/s',
+      ],
+      load,
+    ),
+    'Redis commands per second, from the simulation:',
+    table(['gateways', 'pages and locks', 'ledger', 'arrivals', 'idle', 'writes', 'all', 'per request'], commands),
+    'Needs, from the formulas:',
+    table(
+      [
+        'gateways',
+        'cores of a gateway',
+        'cores of Redis',
+        'memory of a gateway',
+        'memory of Redis',
+        'largest use of a core',
+        'per month',
+      ],
+      costs,
+    ),
+  ].join('\n\n');
+}
+
+/** Returns a measured and a simulated value as one cell. */
+function pair(measured: number, simulated: number, text: (value: number) => string): string {
+  return `${text(measured)} / ${text(simulated)} (${percent(simulated / measured - 1, true)})`;
+}
+
+function percent(share: number, signed = false): string {
+  const text = `${(share * 100).toFixed(1)} %`;
+  return signed && share >= 0 ? `+${text}` : text;
+}

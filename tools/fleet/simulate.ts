@@ -1,0 +1,378 @@
+import { createSeededRandom } from '../../src/lib/seeded-random.ts';
+import type { FillEvent, ReadEvent, WriteEvent } from './events.ts';
+import { type Account, audienceOf, mayRequest, type Page, purgedTags, type Workload } from './workload.ts';
+
+/** The parameters of a simulation. Times are in milliseconds. */
+export interface SimulationSettings {
+  readonly gateways: number;
+  readonly perSecond: number;
+  readonly writeShare: number;
+  readonly seed: number;
+  readonly seconds: number;
+  /** The first seconds, which are not counted. */
+  readonly warmUpSeconds: number;
+  readonly freshMs: number;
+  readonly staleMs: number;
+  readonly upstreamMs: readonly [from: number, to: number];
+  /** The time of one command of Redis. */
+  readonly redisMs: number;
+  /** The time that a change takes to another gateway. */
+  readonly arrivalMs: number;
+  /** The number of accounts. Undefined for those of the workload. */
+  readonly accounts?: number;
+  /** Commands per second of each gateway without requests. */
+  readonly idleCommandsPerSecond: number;
+  /** Commands for each operation whose counts are in a batch of the ledger. */
+  readonly commandsPerRecord: number;
+}
+
+/** The results of a simulation, without the warm-up. */
+export interface SimulationResult {
+  readonly requests: number;
+  readonly reads: number;
+  readonly writes: number;
+  /** The share of reads that were served from the memory of the gateway, and from Redis. */
+  readonly memoryHits: number;
+  readonly sharedHits: number;
+  readonly fetches: number;
+  /** Redis commands by purpose. */
+  readonly commands: Readonly<Record<'idle' | 'record' | 'page' | 'purge' | 'arrival', number>>;
+  /** The number of times that the counts of an operation were in a batch of the ledger. */
+  readonly records: number;
+  /** The number of pages in the memory of all gateways, and in Redis, at the end. */
+  readonly pagesInMemory: number;
+  readonly pagesInRedis: number;
+  readonly events: {
+    readonly fills: readonly FillEvent[];
+    readonly writes: readonly WriteEvent[];
+    readonly reads: readonly ReadEvent[];
+  };
+}
+
+/** How many commands each step sends, including the commands inside scripts. */
+const COMMANDS = {
+  /** GET of a page. */
+  lookup: 1,
+  /** SET NX of the lock. */
+  lock: 1,
+  /** SET of a page. */
+  store: 1,
+  /** A script with GET, DEL and PUBLISH. */
+  release: 4,
+  /** A script with HGET, HINCRBY and XADD. */
+  append: 4,
+  /** XREAD, and a script with two HGET that reads the head of the log. */
+  arrival: 4,
+} as const;
+/** How often a gateway writes its counts to the ledger. */
+const BATCH_MS = 500;
+
+/** A page as a gateway or Redis stores it. */
+interface Copy {
+  /** The instant at which the upstream read the page. A later purge makes the copy invalid. */
+  readonly filledFrom: number;
+  readonly storedAt: number;
+  readonly version: number;
+}
+
+/** The result of a claim: a page, and whether it came from Redis. */
+interface Claimed {
+  readonly copy: Copy;
+  readonly isShared: boolean;
+}
+
+/** A gateway: its pages, the latest purge of each tag, and the claims in progress. */
+interface Gateway {
+  readonly memory: Map<string, Copy>;
+  readonly purgedAt: Map<string, number>;
+  readonly claims: Map<string, Promise<Claimed | undefined>>;
+  readonly recorded: Set<string>;
+}
+
+/**
+ * Simulates a fleet: callers, gateways with two cache levels, purges, and one fetch per page. The same seed always
+ * returns the same result.
+ */
+export async function simulateFleet(workload: Workload, settings: SimulationSettings): Promise<SimulationResult> {
+  const { gateways: count, freshMs, staleMs, redisMs, arrivalMs, seconds, warmUpSeconds } = settings;
+  const random = createSeededRandom(settings.seed);
+  const time = createTimeline();
+  const warm = warmUpSeconds * 1000;
+  const gateways = Array.from({ length: count }, (): Gateway => ({
+    memory: new Map(),
+    purgedAt: new Map(),
+    claims: new Map(),
+    recorded: new Set(),
+  }));
+  const shared = new Map<string, Copy>();
+  const locks = new Map<string, Promise<void>>();
+  const lastWrites = new Map<string, number>();
+  const commands = { idle: 0, record: 0, page: 0, purge: 0, arrival: 0 };
+  const fills: FillEvent[] = [];
+  const writes: WriteEvent[] = [];
+  const reads: ReadEvent[] = [];
+  let [memoryHits, sharedHits, requests, counted, writeNumber, records] = [0, 0, 0, 0, 0, 0];
+  const isCounted = () => time.now() >= warm;
+  const spend = (purpose: keyof typeof commands, number: number) => {
+    if (isCounted()) commands[purpose] += number;
+  };
+  const delay = () => {
+    const [from, to] = settings.upstreamMs;
+    return from + random.fraction() * (to - from);
+  };
+  const isValid = ({ purgedAt }: Gateway, page: Page, copy: Copy) =>
+    page.tags.every((tag) => (purgedAt.get(tag) ?? -1) < copy.filledFrom);
+
+  /** Fetches a page under the lock, or takes it from Redis. Returns undefined if somebody else is fetching it. */
+  const claim = async (
+    gateway: Gateway,
+    page: Page,
+    key: string,
+    newerThan: number | undefined,
+  ): Promise<Claimed | undefined> => {
+    const isUseful = (copy: Copy | undefined): copy is Copy => {
+      if (copy === undefined || !isValid(gateway, page, copy)) return false;
+      const age = time.now() - copy.storedAt;
+      return newerThan === undefined ? age < freshMs + staleMs : age < freshMs && copy.storedAt > newerThan;
+    };
+    const lookup = async () => {
+      spend('page', COMMANDS.lookup);
+      await time.pass(redisMs);
+      return shared.get(key);
+    };
+    for (;;) {
+      const found = await lookup();
+      if (isUseful(found)) {
+        gateway.memory.set(key, found);
+        return { copy: found, isShared: true };
+      }
+      spend('page', COMMANDS.lock);
+      await time.pass(redisMs);
+      const locked = locks.get(key);
+      if (locked === undefined) break;
+      if (newerThan !== undefined) return undefined;
+      await locked;
+    }
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    locks.set(key, released);
+    const unlock = () => {
+      spend('page', COMMANDS.release);
+      locks.delete(key);
+      release();
+    };
+    const latest = await lookup();
+    if (isUseful(latest)) {
+      unlock();
+      gateway.memory.set(key, latest);
+      return { copy: latest, isShared: true };
+    }
+    const filledFrom = time.now();
+    const version = Math.max(0, ...page.tags.map((tag) => lastWrites.get(tag) ?? 0));
+    if (isCounted())
+      fills.push({ at: filledFrom, page: page.index, audience: key.slice(key.indexOf(' ') + 1), version });
+    await time.pass(delay());
+    const copy: Copy = { filledFrom, storedAt: time.now(), version };
+    if (isValid(gateway, page, copy)) {
+      gateway.memory.set(key, copy);
+      spend('page', COMMANDS.store);
+      await time.pass(redisMs);
+      shared.set(key, copy);
+    }
+    unlock();
+    return { copy, isShared: false };
+  };
+
+  /** Runs one claim of a gateway at a time. The other requests for the page share its result. */
+  const claimOnce = (gateway: Gateway, page: Page, key: string, newerThan?: number): Promise<Claimed | undefined> => {
+    const running = gateway.claims.get(key);
+    if (running !== undefined) return running;
+    const claimed = claim(gateway, page, key, newerThan).finally(() => gateway.claims.delete(key));
+    gateway.claims.set(key, claimed);
+    return claimed;
+  };
+
+  const read = async (gateway: Gateway, account: Account, page: Page) => {
+    if (!mayRequest(account, page)) return;
+    const startedAt = time.now();
+    const audience = audienceOf(page, account);
+    const key = `${page.index} ${audience}`;
+    if (isCounted()) counted += 1;
+    const see = ({ version }: Copy) => {
+      if (startedAt >= warm)
+        reads.push({
+          startedAt,
+          page: page.index,
+          audience,
+          seen: { version, audience, page: page.index },
+          cache: '',
+          probe: false,
+        });
+    };
+    const stored = gateway.memory.get(key);
+    const age = stored === undefined ? Infinity : time.now() - stored.storedAt;
+    if (stored !== undefined && age < freshMs + staleMs && isValid(gateway, page, stored)) {
+      if (isCounted()) memoryHits += 1;
+      see(stored);
+      if (age >= freshMs && !gateway.claims.has(key)) await claimOnce(gateway, page, key, stored.storedAt);
+      return;
+    }
+    let result = await claimOnce(gateway, page, key);
+    // The claim was a refresh, which leaves the page to another gateway, or its page is outdated by now.
+    while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
+      result = await claimOnce(gateway, page, key);
+    if (result.isShared && startedAt >= warm) sharedHits += 1;
+    see(result.copy);
+  };
+
+  const write = async (gateway: Gateway, account: Account) => {
+    const { kind, node } = workload.chooseWrite(random);
+    if (!mayRequest(account, kind)) return;
+    const tags = purgedTags(kind, node);
+    await time.pass(delay() / 2);
+    writeNumber += 1;
+    const number = writeNumber;
+    const effectAt = time.now();
+    for (const tag of tags) lastWrites.set(tag, number);
+    await time.pass(delay() / 2);
+    const purge = (one: Gateway) => {
+      for (const tag of tags) one.purgedAt.set(tag, time.now());
+    };
+    purge(gateway);
+    spend('purge', COMMANDS.append);
+    await time.pass(redisMs);
+    writes.push({ number, tags, effectAt, respondedAt: time.now() });
+    await time.pass(arrivalMs);
+    for (const one of gateways) {
+      spend('arrival', COMMANDS.arrival);
+      if (one !== gateway) purge(one);
+    }
+  };
+
+  const population = settings.accounts ?? workload.accounts.length;
+  const chooseAccount = (): Account => {
+    const number = random.integer(0, population - 1);
+    const like = workload.accounts[number % workload.accounts.length] as Account;
+    return settings.accounts === undefined ? like : { ...like, name: `${like.role}${number}` };
+  };
+  const spacing = 1000 / settings.perSecond;
+  const pending: Promise<void>[] = [];
+  const arrive = (number: number) => {
+    const at = number * spacing;
+    if (at >= seconds * 1000) return;
+    time.at(at, () => {
+      if (isCounted()) requests += 1;
+      const gateway = gateways[number % count] as Gateway;
+      const account = chooseAccount();
+      if (random.chance(settings.writeShare)) {
+        gateway.recorded.add('write');
+        pending.push(write(gateway, account));
+      } else {
+        const page = workload.choosePage(random);
+        gateway.recorded.add(page.operation);
+        pending.push(read(gateway, account, page));
+      }
+      arrive(number + 1);
+    });
+  };
+  const batch = (at: number) => {
+    if (at > seconds * 1000) return;
+    time.at(at, () => {
+      for (const { recorded } of gateways) {
+        if (isCounted()) records += recorded.size;
+        spend('record', recorded.size * settings.commandsPerRecord);
+        spend('idle', (settings.idleCommandsPerSecond * BATCH_MS) / 1000);
+        recorded.clear();
+      }
+      batch(at + BATCH_MS);
+    });
+  };
+  arrive(0);
+  batch(BATCH_MS);
+  await time.run();
+  await Promise.all(pending);
+  const counts = writes.filter(({ respondedAt }) => respondedAt >= warm);
+  return {
+    requests,
+    reads: counted,
+    writes: counts.length,
+    memoryHits: memoryHits / Math.max(1, counted),
+    sharedHits: sharedHits / Math.max(1, counted),
+    fetches: fills.length,
+    commands,
+    records,
+    pagesInMemory: gateways.reduce((sum, { memory }) => sum + memory.size, 0),
+    pagesInRedis: shared.size,
+    events: { fills, writes, reads },
+  };
+}
+
+/** A simulated clock with the events that are due. */
+interface Timeline {
+  now(): number;
+  at(instant: number, run: () => void): void;
+  /** Resolves when this much simulated time has passed. */
+  pass(milliseconds: number): Promise<void>;
+  /** Runs all events in the order of their instants. */
+  run(): Promise<void>;
+}
+
+function createTimeline(): Timeline {
+  // A binary heap. Events of the same instant run in the order in which they were added.
+  const heap: { readonly at: number; readonly order: number; readonly run: () => void }[] = [];
+  let current = 0;
+  let order = 0;
+  const isEarlier = (one: number, other: number) => {
+    const [a, b] = [heap[one], heap[other]];
+    if (a === undefined || b === undefined) return a !== undefined;
+    return a.at === b.at ? a.order < b.order : a.at < b.at;
+  };
+  const swap = (one: number, other: number) => {
+    const [a, b] = [heap[one], heap[other]];
+    if (a !== undefined && b !== undefined) [heap[one], heap[other]] = [b, a];
+  };
+  const add = (at: number, run: () => void) => {
+    order += 1;
+    heap.push({ at, order, run });
+    for (let child = heap.length - 1; child > 0;) {
+      const parent = (child - 1) >> 1;
+      if (!isEarlier(child, parent)) break;
+      swap(child, parent);
+      child = parent;
+    }
+  };
+  const take = () => {
+    swap(0, heap.length - 1);
+    const first = heap.pop();
+    for (let parent = 0; ;) {
+      const [left, right] = [parent * 2 + 1, parent * 2 + 2];
+      const child = right < heap.length && isEarlier(right, left) ? right : left;
+      if (child >= heap.length || !isEarlier(child, parent)) break;
+      swap(parent, child);
+      parent = child;
+    }
+    return first;
+  };
+  return {
+    now: () => current,
+    at: add,
+    pass: (milliseconds) =>
+      new Promise((resolve) => {
+        add(current + milliseconds, resolve);
+      }),
+    async run() {
+      for (let next = take(); next !== undefined; next = take()) {
+        current = next.at;
+        next.run();
+        // The continuations of this event add their own events before the next one runs.
+        await settled();
+      }
+    },
+  };
+}
+
+/** Resolves after all continuations that are ready have run. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
