@@ -13,6 +13,7 @@ interface SystemProgram {
 
 const PROGRAMS = {
   promtool: { commands: ['promtool'], variable: 'PORTICO_PROMTOOL', debianPackage: 'prometheus' },
+  prometheus: { commands: ['prometheus'], variable: 'PORTICO_PROMETHEUS', debianPackage: 'prometheus' },
   busybox: { commands: ['busybox'], variable: 'PORTICO_BUSYBOX', debianPackage: 'busybox' },
   chromium: {
     // The headless shell runs the same engine but takes about half as much CPU time as the full browser.
