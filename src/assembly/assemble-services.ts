@@ -9,6 +9,7 @@ import { followChanges } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import { createLoginLimiter } from '../identity/login-limiter.ts';
+import { createSharedLoginLimiter } from '../identity/shared-login-limiter.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
@@ -145,6 +146,10 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     () => ({
       hash: kept?.logins.hash ?? createKeyedHash(),
       failures: createLoginLimiter(settings.authentication.failures),
+      fleet: shared && {
+        failures: createSharedLoginLimiter(shared.redis, settings.authentication.failures),
+        revocations: shared.revocations,
+      },
     }),
   );
   const { ownership: ownershipOptions } = settings.permissions;

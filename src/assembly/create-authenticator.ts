@@ -3,7 +3,7 @@ import { type Authenticator, createAuthenticator as create } from '../identity/c
 import { createFileVerifier } from '../identity/file-verifier.ts';
 import type { LoginLimiter } from '../identity/login-limiter.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
-import type { KeyedHash } from '../identity/verify-credential.ts';
+import type { IdentityFleet, KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
@@ -13,6 +13,8 @@ export interface LoginMemory {
   /** The keyed hash for the audiences of callers that are not verified. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
+  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  readonly fleet: IdentityFleet | undefined;
 }
 
 /** The parts of an authenticator that the settings do not contain. */

@@ -5,6 +5,7 @@ import { createRedisPageStore } from '../cache/page-store.ts';
 import { createSharedPages, isSharable, type SharedPages } from '../cache/shared-pages.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
+import { createRevocations, type Revocations } from '../identity/revocations.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type PageCounts, sharePageCounts } from '../paging/page-counts.ts';
@@ -20,6 +21,7 @@ export interface SharedState {
   readonly changes: ChangeLog;
   /** Decides which stored data may still be served, according to the changes. */
   readonly follower: ChangeFollower;
+  readonly revocations: Revocations;
   /** The metrics of Redis and of the changes. */
   readonly metrics: RedisMetrics;
   /** Returns whether Redis is available, and for how long changes of other gateways may have been missed. */
@@ -75,12 +77,15 @@ export function openSharedState(
   });
   const store = createRedisPageStore(redis);
   const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
+  const revocations = createRevocations({ redis, changes, mayTrust: follower.mayServe });
+  listeners.push(revocations.listener);
   const openedAt = clock();
   const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;
   metrics.watch({ isAvailable: redis.isAvailable, unsyncedSeconds });
   return {
     redis,
     changes,
+    revocations,
     metrics,
     status: () => ({ available: redis.isAvailable(), unsyncedSeconds: unsyncedSeconds() }),
     follower,

@@ -7,7 +7,13 @@ import type { IdentityOptions } from './identity-options.ts';
 import { createLoginLimiter, type LoginLimiter } from './login-limiter.ts';
 import { createRefusals } from './refusals.ts';
 import type { Calibration, Verifier } from './verifier.ts';
-import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
+import {
+  createCredentialCheck,
+  createKeyedHash,
+  type IdentityFleet,
+  type KeyedHash,
+  type Verdict,
+} from './verify-credential.ts';
 
 /** The data from a request that authentication needs. */
 export interface AuthenticationInput {
@@ -49,8 +55,8 @@ export interface Authenticator {
    * are refused. At the `report` and `off` levels, never fails.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
-  /** Forgets a verified credential after the upstream has refused it. */
-  forget(principal: Pick<Principal, 'authorization'>): void;
+  /** Forgets a verified credential after the upstream has refused it. All gateways verify the caller again. */
+  forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
    * Checks that the verifier refuses a wrong credential. This is done at startup and then periodically, and again soon
    * if the result is pending.
@@ -66,6 +72,8 @@ interface AuthenticatorParts {
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: LoginLimiter;
+  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  readonly fleet?: IdentityFleet | undefined;
   /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
@@ -82,8 +90,8 @@ interface Approval {
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const { failures = createLoginLimiter(options.failures), onVerification } = parts;
-  const check = createCredentialCheck({ options, verifier, hash, failures, onVerification });
+  const { failures = createLoginLimiter(options.failures), fleet, onVerification } = parts;
+  const check = createCredentialCheck({ options, verifier, hash, failures, fleet, onVerification });
   const refusals = createRefusals(options.realm);
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 
@@ -153,12 +161,17 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
         return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);
       return toResult(input, approval.principal, approval.reason);
     },
-    forget({ authorization }) {
-      if (authorization !== undefined) check.forget(authorization);
+    forget({ authorization, kind, name }) {
+      if (authorization === undefined || !check.forget(authorization)) return;
+      // A caller who was not verified could otherwise make the fleet verify somebody else again and again.
+      if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {
       const calibration = await verifier.calibrate();
-      if (calibration.kind === 'unusable') check.forgetAll();
+      if (calibration.kind === 'unusable') {
+        check.forgetAll();
+        void fleet?.revocations.announce(undefined);
+      }
       return calibration;
     },
   };

@@ -22,6 +22,10 @@ const SHARES = 32;
 /** The minimum number of names for which each network has room, however small the table is. */
 const MIN_NAMES = 16;
 
+/** Returns how many names one network can try within the window. */
+export const namesPerNetwork = (maxPairs: number) =>
+  Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
+
 /** The times of recent attempts for each name. The most recently tried name is last. */
 type Names = Map<string, readonly number[]>;
 
@@ -32,7 +36,7 @@ type Names = Map<string, readonly number[]>;
  */
 export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;
-  const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
+  const share = namesPerNetwork(maxPairs);
   const windowMs = options.windowSeconds * 1000;
   /** The networks in order of use. The most recently used one is last. */
   const networks = new Map<string, Names>();

@@ -4,8 +4,10 @@ import type { Credential } from '../lib/basic-credentials.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
-import type { LoginLimiter } from './login-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
+import type { LoginLimiter } from './login-limiter.ts';
+import type { Revocations } from './revocations.ts';
+import type { SharedLoginLimiter } from './shared-login-limiter.ts';
 import type { Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that there have been too many failed attempts. */
@@ -22,8 +24,15 @@ interface CredentialCheck {
   /** Returns the caller that a canonical `Authorization` value identifies, or undefined if it is not fresh. */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
-  forget(authorization: string): void;
+  /** Forgets a credential. Returns false if it was not stored. */
+  forget(authorization: string): boolean;
   forgetAll(): void;
+}
+
+/** What the gateways of a fleet share about identities. */
+export interface IdentityFleet {
+  readonly failures: SharedLoginLimiter;
+  readonly revocations: Revocations;
 }
 
 /** The parts of a credential check. `onVerification` is called after every verification, for metrics. */
@@ -32,6 +41,8 @@ interface CredentialCheckParts {
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
+  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  readonly fleet?: IdentityFleet | undefined;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
@@ -40,8 +51,8 @@ interface CredentialCheckParts {
  * verification.
  */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
-  const { options, verifier, hash, failures: limiter } = parts;
-  const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
+  const { options, verifier, hash, failures: limiter, fleet } = parts;
+  const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries, fleet?.revocations.mayTrust);
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
@@ -66,18 +77,36 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     // Someone who guesses passwords for a name must not be able to lock out a caller with a valid credential for that
     // name.
     const name = hash('name', credential.name);
-    const limited = known ? undefined : limiter.begin(network, name, now);
-    if (limited) return { kind: 'limited', ...limited };
+    const own = known ? undefined : limiter.begin(network, name, now);
+    // The fleet's counts decide. The own ones are counted too, for the time when Redis is away.
+    const shared = known || fleet === undefined ? undefined : await fleet.failures.begin(network, credential.name);
+    const limited = shared === undefined ? own : shared.limited;
+    const withdraw = () => {
+      if (!known && own === undefined) limiter.withdraw(network, name, now);
+    };
+    if (limited !== undefined) {
+      withdraw();
+      return { kind: 'limited', ...limited };
+    }
     const before = forgotten;
     const verification = await verifier.verify(credential, known, network);
-    if (verification.kind !== 'invalid' && !known) limiter.withdraw(network, name, now);
-    if (verification.kind === 'valid') limiter.loggedIn(network, name, now);
+    if (verification.kind !== 'invalid') withdraw();
+    if (verification.kind === 'valid') {
+      limiter.loggedIn(network, name, now);
+      shared?.loggedIn();
+    } else if (verification.kind !== 'invalid') shared?.withdraw();
     if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
   }
 
+  fleet?.revocations.applyTo({
+    expireCallers(matches) {
+      forgotten++;
+      memory.expireCallers(matches);
+    },
+  });
   return {
     fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
     recognize: (authorization, now, connection) =>
@@ -92,7 +121,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     },
     forget(authorization) {
       forgotten++;
-      memory.forget(keyOf(authorization));
+      return memory.forget(keyOf(authorization));
     },
     forgetAll() {
       forgotten++;
@@ -128,34 +157,50 @@ interface VerifiedCredentials {
   /** Returns the caller of a credential if the credential is fresh. Otherwise, returns undefined. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
   remember(key: string, name: string, now: number): void;
-  forget(key: string): void;
+  /** Forgets a credential. Returns false if it was not stored. */
+  forget(key: string): boolean;
+  /** Makes the credentials of all callers whose names match `known`, so that they are verified again. */
+  expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
 }
 
 interface Verified {
   readonly caller: VerifiedCaller;
-  readonly freshUntilAt: number;
+  readonly verifiedAt: number;
+  freshUntilAt: number;
 }
 
-/** Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted. */
-export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: number): VerifiedCredentials {
+/**
+ * Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted.
+ * `mayTrust` returns whether a result of that age is fresh; without it, only the expiry time counts.
+ */
+export function createVerifiedCredentials(
+  cacheSeconds: number,
+  cacheEntries: number,
+  mayTrust?: (verifiedAt: number) => boolean,
+): VerifiedCredentials {
   // The expiry time is part of the value, because lru-cache would use its own clock and drop expired entries.
   const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
+  const isFresh = ({ verifiedAt, freshUntilAt }: Verified, now: number) =>
+    now < freshUntilAt && (mayTrust === undefined || mayTrust(verifiedAt));
   return {
     recall(key, now) {
       const verified = credentials.get(key);
       if (verified === undefined) return 'unknown';
-      return now < verified.freshUntilAt ? 'fresh' : 'known';
+      return isFresh(verified, now) ? 'fresh' : 'known';
     },
     callerOf(key, now) {
       const verified = credentials.get(key);
-      return verified !== undefined && now < verified.freshUntilAt ? verified.caller : undefined;
+      return verified !== undefined && isFresh(verified, now) ? verified.caller : undefined;
     },
     remember(key, name, now) {
       const caller = { name, audience: verifiedAudience(name) };
-      credentials.set(key, { caller, freshUntilAt: now + cacheSeconds * 1000 });
+      credentials.set(key, { caller, verifiedAt: now, freshUntilAt: now + cacheSeconds * 1000 });
     },
-    forget: (key) => void credentials.delete(key),
+    forget: (key) => credentials.delete(key),
+    expireCallers(matches) {
+      for (const verified of credentials.values()) if (matches(verified.caller.name)) verified.freshUntilAt = -Infinity;
+    },
     clear: () => credentials.clear(),
   };
 }

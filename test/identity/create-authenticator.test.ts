@@ -324,7 +324,7 @@ describe('a recently verified caller', () => {
     });
     await ask(basic('alice'));
     await ask(basic('bob'));
-    authenticator.forget({ authorization: basic('alice') });
+    authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
     expect(decidedAtOnce(askNow, basic('bob'))).toMatchObject({ principal: { name: 'bob' } });
     expect(decidedAtOnce(askNow, basic('alice'))).toBe('asked');
     await authenticator.calibrate();

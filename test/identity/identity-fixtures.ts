@@ -3,7 +3,7 @@ import { type AuthenticationInput, createAuthenticator } from '../../src/identit
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
 import type { Credential } from '../../src/lib/basic-credentials.ts';
 import type { Verification, Verifier } from '../../src/identity/verifier.ts';
-import { createKeyedHash } from '../../src/identity/verify-credential.ts';
+import { createKeyedHash, type IdentityFleet } from '../../src/identity/verify-credential.ts';
 
 /** The time at which the test clocks start. It is deliberately not 0. */
 export const START = Date.UTC(2024, 4, 1);
@@ -32,12 +32,18 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
  * Creates an authenticator with the given verifier. `ask` and `askNow` pass it an `Authorization` header, with defaults
  * for all other input.
  */
-export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}, hash = createKeyedHash()) {
+export function authenticating(
+  verifier: Verifier,
+  options: Partial<IdentityOptions> = {},
+  hash = createKeyedHash(),
+  fleet?: IdentityFleet,
+) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({
     options: { ...IDENTITY_DEFAULTS, ...options },
     verifier,
     hash,
+    fleet,
     onVerification: (kind) => verifications.push(kind),
   });
   const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>

@@ -87,7 +87,7 @@ describe('verification', () => {
       const { verifier, asked } = fakeVerifier(() => answer.promise);
       const { ask, authenticator } = authenticating(verifier);
       const asking = ask(basic('alice'));
-      authenticator.forget({ authorization: basic('alice') });
+      authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
       answer.resolve({ kind: 'valid' });
       await asking;
       await ask(basic('alice'));
@@ -187,7 +187,7 @@ describe('verification', () => {
       kind = 'valid';
       for (let index = 0; index < 10; index++) {
         await ask(basic('alice', `guess-${index}`));
-        authenticator.forget({ authorization: basic('alice', `guess-${index}`) });
+        authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice', `guess-${index}`) });
       }
       kind = 'invalid';
       expect(await guess(ask, 1)).toMatchObject({ status: 401 });

@@ -1,0 +1,227 @@
+import { expect, it } from 'vitest';
+import { createChangeFollower } from '../../src/cache/change-follower.ts';
+import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
+import { createRevocations } from '../../src/identity/revocations.ts';
+import { createSharedLoginLimiter } from '../../src/identity/shared-login-limiter.ts';
+import { createKeyedHash } from '../../src/identity/verify-credential.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { connectRedis } from '../../src/redis/connect-redis.ts';
+import { openRedisChangeLog } from '../../src/redis/redis-change-log.ts';
+import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
+import { until } from '../builders/until.ts';
+import { authenticating, basic, fakeVerifier, refusalOf } from './identity-fixtures.ts';
+
+const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
+
+/** Starts one gateway's part of a fleet. The passwords that equal the name are right. */
+async function member(url: string, failures: IdentityOptions['failures'] = FAILURES, verifier = fakeVerifier()) {
+  const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+  const follower = createChangeFollower({ clock: systemClock, syncedAt: () => log.syncedAt(), maxUnsyncedSeconds: 1 });
+  const log = openRedisChangeLog({
+    redis,
+    clock: systemClock,
+    maxChanges: 1_000,
+    listener: {
+      apply(change, number, own) {
+        follower.apply(change, number, own);
+        revocations.listener.apply(change, number, own);
+      },
+      reset(position) {
+        follower.reset(position);
+        revocations.listener.reset(position);
+      },
+    },
+  });
+  const revocations = createRevocations({ redis, changes: log, mayTrust: follower.mayServe });
+  const fleet = { failures: createSharedLoginLimiter(redis, failures), revocations };
+  const { authenticator, askNow } = authenticating(verifier.verifier, { failures }, createKeyedHash(), fleet);
+  cleanUpAfterTest(async () => {
+    await log.close();
+    redis.close();
+  });
+  await until(() => log.position() !== undefined);
+  const from = (address: string) => ({ clientAddress: () => address, now: Date.now() });
+  return {
+    ...verifier,
+    redis,
+    log,
+    authenticator,
+    ask: async (name: string, password = name, address = '192.0.2.1') => askNow(basic(name, password), from(address)),
+    /** Returns whether the credential is accepted without a new verification. */
+    isFresh: (name: string) => !(askNow(basic(name), from('192.0.2.1')) instanceof Promise),
+    guess: async (name: string, address: string, password = `guess-${Math.random()}`) =>
+      (await refusalOf((async () => askNow(basic(name, password), from(address)))())).code,
+  };
+}
+
+needsProgram('redis', 'failed logins in a fleet', (path) => {
+  // The attack: a load balancer spreads the guesses over all gateways. If each of them counted alone, an attacker would
+  // have as many times the attempts as there are gateways.
+  it('count for all gateways together', async () => {
+    const { url } = await startRedisServer(path);
+    const gateways = [await member(url), await member(url), await member(url)];
+    const codes = await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => gateways[at % 3]?.guess('alice', '198.51.100.1')),
+    );
+    expect(codes.filter((code) => code === 'credentials_refused')).toHaveLength(FAILURES.limit);
+    expect(gateways.reduce((sum, { asked }) => sum + asked.length, 0)).toBe(FAILURES.limit);
+    const error = await refusalOf(gateways[0]?.ask('alice', 'x', '198.51.100.1') ?? Promise.resolve());
+    expect(error.status).toBe(429);
+    expect(Number(error.headers?.['Retry-After'])).toBeGreaterThan(FAILURES.windowSeconds - 20);
+  });
+
+  it('count per name for all gateways and addresses together', async () => {
+    const { url } = await startRedisServer(path);
+    const gateways = [await member(url), await member(url)];
+    const codes = await Promise.all(
+      Array.from({ length: 20 }, async (_, at) => gateways[at % 2]?.guess('alice', `198.51.100.${at}`)),
+    );
+    expect(codes.filter((code) => code === 'credentials_refused')).toHaveLength(FAILURES.limitPerName);
+  });
+
+  it('do not lock out the address of a user who has logged in at another gateway', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await member(url), await member(url)];
+    await one.ask('alice', 'alice', '203.0.113.1');
+    for (let at = 0; at < 8; at += 1) await one.guess('alice', `198.51.100.${at}`);
+    expect(await other.guess('alice', '198.51.100.99')).toBe('too_many_attempts');
+    expect((await other.ask('alice', 'alice', '203.0.113.1')).principal.kind).toBe('verified');
+  });
+
+  it('limit the names that one address tries at all gateways', async () => {
+    const { url } = await startRedisServer(path);
+    const few = { ...FAILURES, maxPairs: 16 };
+    const [one, other] = [await member(url, few), await member(url, few)];
+    for (let at = 0; at < 16; at += 1) await (at % 2 ? one : other).guess(`user${at}`, '198.51.100.1');
+    expect(await one.guess('user99', '198.51.100.1')).toBe('too_many_attempts');
+    expect(await one.guess('user99', '198.51.100.2')).toBe('credentials_refused');
+  });
+
+  it('do not count if they were no failures', async () => {
+    const { url } = await startRedisServer(path);
+    const unsure = fakeVerifier(() => ({ kind: 'unavailable', reason: 'busy' }) as never);
+    const [one, other] = [await member(url, FAILURES, unsure), await member(url)];
+    for (let at = 0; at < 10; at += 1) await one.ask('alice', `x${at}`).catch(() => undefined);
+    expect(await other.guess('alice', '192.0.2.1')).toBe('credentials_refused');
+  });
+
+  // The time a guess waits must not depend on Redis, and guesses must never be unlimited.
+  it('count for each gateway alone while Redis is away, and together again later', async () => {
+    const server = await startRedisServer(path);
+    const [one, other] = [await member(server.url), await member(server.url)];
+    await one.guess('alice', '198.51.100.1');
+    server.freeze();
+    const codes: string[] = [];
+    for (let at = 0; at < 6; at += 1) codes.push(await one.guess('alice', '198.51.100.1'));
+    expect(codes.filter((code) => code === 'credentials_refused')).toHaveLength(FAILURES.limit - 1);
+    expect(await other.guess('alice', '198.51.100.1')).toBe('credentials_refused');
+    server.thaw();
+    await until(() => one.redis.isAvailable() && other.redis.isAvailable());
+    const later = await Promise.all(Array.from({ length: 10 }, async () => other.guess('alice', '198.51.100.1')));
+    expect(later.filter((code) => code === 'credentials_refused').length).toBeLessThan(FAILURES.limit);
+  });
+
+  it('count again after Redis has lost its data', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await member(url), await member(url)];
+    await one.guess('alice', '198.51.100.1');
+    await other.guess('alice', '198.51.100.1');
+    await one.redis.command('', ['FLUSHALL']);
+    const codes = await Promise.all(
+      Array.from({ length: 10 }, async (_, at) => (at % 2 ? one : other).guess('alice', '198.51.100.1')),
+    );
+    expect(codes.filter((code) => code === 'credentials_refused')).toHaveLength(FAILURES.limit);
+  });
+
+  // Whoever reads Redis must learn neither passwords nor names nor addresses.
+  it('leave nothing in Redis that identifies a caller', async () => {
+    const { url } = await startRedisServer(path);
+    const one = await member(url);
+    await one.guess('planted-name', '198.51.100.77', 'planted-password');
+    await one.ask('planted-other');
+    one.authenticator.forget({ kind: 'verified', name: 'planted-other', authorization: basic('planted-other') });
+    await until(() => one.log.position()?.number === 1);
+    const keys = (await one.redis.command('', ['KEYS', '*'])) as string[];
+    const texts = await Promise.all(
+      keys.map(async (key) => (await one.redis.command(key, ['DUMP', key], { bytes: true })) as Buffer),
+    );
+    expect(keys.length).toBeGreaterThan(5);
+    const all = [...keys, ...texts.map((text) => text.toString('latin1'))].join('\n');
+    expect(all).not.toMatch(/planted|198\.51|cGxhbnRlZC/);
+    for (const key of keys.filter((one) => one.includes('logins}:') && !one.endsWith(':key')))
+      expect(Number(await one.redis.command(key, ['PTTL', key]))).toBeGreaterThan(0);
+  });
+});
+
+needsProgram('redis', 'a revoked credential', (path) => {
+  it('is verified again by every gateway, and other callers are not', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await member(url), await member(url)];
+    for (const gateway of [one, other]) {
+      await gateway.ask('alice');
+      await gateway.ask('bob');
+    }
+    // The first revocation teaches both gateways the key.
+    one.authenticator.forget({ kind: 'verified', name: 'bob', authorization: basic('bob') });
+    await until(() => !other.isFresh('bob'));
+    await other.ask('bob');
+    await other.ask('alice');
+    one.authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
+    await until(() => !other.isFresh('alice'));
+    expect(other.isFresh('bob')).toBe(true);
+    await other.ask('alice');
+    expect(other.asked.at(-1)).toMatchObject({ name: 'alice', known: true });
+  });
+
+  // Anyone can send somebody else's name with a wrong password. If that revoked the name's credentials everywhere, one
+  // request could cause a verification at each gateway.
+  it('is not revoked by a caller who only claims the name', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await member(url), await member(url)];
+    await one.ask('alice');
+    await other.ask('alice');
+    one.authenticator.forget({ kind: 'unverified', name: 'alice', authorization: basic('alice', 'guess') });
+    one.authenticator.forget({ kind: 'unverified', name: 'alice', authorization: basic('alice') });
+    one.authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice', 'never verified') });
+    await one.log.append({ kind: 'purge', tags: ['marker'] });
+    await until(() => other.log.position()?.number === 1);
+    expect(other.isFresh('alice')).toBe(true);
+  });
+
+  // A gateway that is cut off does not hear that a password was changed.
+  it('is accepted by a gateway without Redis no longer than the bound', async () => {
+    const server = await startRedisServer(path);
+    const one = await member(server.url);
+    await one.ask('alice');
+    await until(() => one.log.syncedAt() > 0);
+    server.freeze();
+    const frozenAt = Date.now();
+    expect(one.isFresh('alice')).toBe(true);
+    await until(() => !one.isFresh('alice'));
+    expect(Date.now() - frozenAt).toBeLessThan(5_000);
+    // The verification itself does not need Redis, and its result is accepted for as long as the bound.
+    await one.ask('alice');
+    expect(one.isFresh('alice')).toBe(true);
+    server.thaw();
+    await until(() => one.log.syncedAt() > frozenAt + 1_000);
+    expect(one.isFresh('alice')).toBe(true);
+  });
+
+  it('does not become valid because its verification began before the revocation', async () => {
+    const { url } = await startRedisServer(path);
+    const answer = Promise.withResolvers<{ kind: 'valid' }>();
+    const slow = fakeVerifier(() => answer.promise);
+    const [one, other] = [await member(url), await member(url, FAILURES, slow)];
+    await one.ask('alice');
+    const asking = other.ask('alice');
+    await until(() => slow.asked.length === 1);
+    one.authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
+    await until(() => other.log.position()?.number === 1);
+    answer.resolve({ kind: 'valid' });
+    await asking;
+    expect(other.isFresh('alice')).toBe(false);
+  });
+});
