@@ -151,7 +151,7 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(keys.length).toBeGreaterThan(5);
     const all = [...keys, ...texts.map((text) => text.toString('latin1'))].join('\n');
     expect(all).not.toMatch(/planted|198\.51|cGxhbnRlZC/);
-    for (const key of keys.filter((one) => one.includes('logins}:') && !one.endsWith(':key')))
+    for (const key of keys.filter((text) => text.includes('logins}:') && !text.endsWith(':key')))
       expect(Number(await one.redis.command(key, ['PTTL', key]))).toBeGreaterThan(0);
   });
 });
