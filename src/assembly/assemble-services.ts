@@ -9,7 +9,7 @@ import { followChanges } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import { createLoginLimiter } from '../identity/login-limiter.ts';
-import { createSharedLoginLimiter } from '../identity/shared-login-limiter.ts';
+import { createSharedLoginLimiter } from '../identity/identity-fleet.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';

@@ -3,7 +3,8 @@ import { type Authenticator, createAuthenticator as create } from '../identity/c
 import { createFileVerifier } from '../identity/file-verifier.ts';
 import type { LoginLimiter } from '../identity/login-limiter.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
-import type { IdentityFleet, KeyedHash } from '../identity/verify-credential.ts';
+import type { IdentityFleet } from '../identity/identity-fleet.ts';
+import type { KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';

@@ -5,7 +5,7 @@ import { createRedisPageStore } from '../cache/page-store.ts';
 import { createSharedPages, isSharable, type SharedPages } from '../cache/shared-pages.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
-import { createRevocations, type Revocations } from '../identity/revocations.ts';
+import { createRevocations, type Revocations } from '../identity/identity-fleet.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type PageCounts, sharePageCounts } from '../paging/page-counts.ts';

@@ -3,17 +3,12 @@ import { type Credential, readBasicCredential } from '../lib/basic-credentials.t
 import type { CheckLevel } from '../model/checks.ts';
 import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
+import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import { createLoginLimiter, type LoginLimiter } from './login-limiter.ts';
 import { createRefusals } from './refusals.ts';
 import type { Calibration, Verifier } from './verifier.ts';
-import {
-  createCredentialCheck,
-  createKeyedHash,
-  type IdentityFleet,
-  type KeyedHash,
-  type Verdict,
-} from './verify-credential.ts';
+import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
 
 /** The data from a request that authentication needs. */
 export interface AuthenticationInput {

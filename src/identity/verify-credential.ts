@@ -4,10 +4,9 @@ import type { Credential } from '../lib/basic-credentials.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
+import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimiter } from './login-limiter.ts';
-import type { Revocations } from './revocations.ts';
-import type { SharedLoginLimiter } from './shared-login-limiter.ts';
 import type { Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that there have been too many failed attempts. */
@@ -27,12 +26,6 @@ interface CredentialCheck {
   /** Forgets a credential. Returns false if it was not stored. */
   forget(authorization: string): boolean;
   forgetAll(): void;
-}
-
-/** What the gateways of a fleet share about identities. */
-export interface IdentityFleet {
-  readonly failures: SharedLoginLimiter;
-  readonly revocations: Revocations;
 }
 
 /** The parts of a credential check. `onVerification` is called after every verification, for metrics. */

@@ -3,7 +3,8 @@ import { type AuthenticationInput, createAuthenticator } from '../../src/identit
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
 import type { Credential } from '../../src/lib/basic-credentials.ts';
 import type { Verification, Verifier } from '../../src/identity/verifier.ts';
-import { createKeyedHash, type IdentityFleet } from '../../src/identity/verify-credential.ts';
+import type { IdentityFleet } from '../../src/identity/identity-fleet.ts';
+import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 
 /** The time at which the test clocks start. It is deliberately not 0. */
 export const START = Date.UTC(2024, 4, 1);

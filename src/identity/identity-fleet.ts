@@ -1,0 +1,243 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
+import { type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
+import type { IdentityOptions } from './identity-options.ts';
+import { namesPerNetwork } from './limits.ts';
+
+/** What the gateways of a fleet share about identities. */
+export interface IdentityFleet {
+  readonly failures: SharedLoginLimiter;
+  readonly revocations: Revocations;
+}
+
+/** Limits failed logins at all gateways of a fleet together, with the same limits as a single gateway. */
+interface SharedLoginLimiter {
+  /**
+   * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
+   * limits. Returns undefined if Redis is not available. Never rejects.
+   */
+  begin(network: string, name: string): Promise<SharedAttempt | undefined>;
+}
+
+/** An attempt that was counted or refused. */
+interface SharedAttempt {
+  /** Set if the attempt is refused. It was not counted then. */
+  readonly limited?: { readonly retryAfterSeconds: number };
+  /** Removes the attempt, because it turned out not to be a failure. */
+  withdraw(): void;
+  /** Records a login: the limit per name does not apply to this network and name for `trustSeconds`. */
+  loggedIn(): void;
+}
+
+/**
+ * Counts an attempt and returns 0, or returns how long to wait in milliseconds, or -1 if the hashes were made with
+ * another key. The sets contain the attempts of a pair and of a name, and the names that a network has tried. The time
+ * is that of the server, so the clocks of the gateways do not matter.
+ */
+const BEGIN: RedisScript = {
+  source: `
+local pair, name, network, trusted, key = unpack(KEYS)
+local window, limit, perName, names = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local token, member, id = ARGV[5], ARGV[6], ARGV[7]
+if redis.sha1hex(redis.call('GET', key) or '') ~= id then return -1 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, set in ipairs({pair, name, network}) do redis.call('ZREMRANGEBYSCORE', set, '-inf', now - window) end
+local function waitFor(set, rank)
+  return math.max(1, redis.call('ZRANGE', set, rank, rank, 'WITHSCORES')[2] + window - now)
+end
+if redis.call('ZCARD', name) >= perName and redis.call('EXISTS', trusted) == 0 then return waitFor(name, -perName) end
+local tried = redis.call('ZCARD', pair)
+if tried >= limit then return waitFor(pair, -limit) end
+if tried == 0 and redis.call('ZCARD', network) >= names then return waitFor(network, 0) end
+redis.call('ZADD', pair, now, token)
+redis.call('ZADD', name, now, token)
+redis.call('ZREMRANGEBYRANK', name, 0, -perName - 1)
+redis.call('ZADD', network, now, member)
+for _, set in ipairs({pair, name, network}) do redis.call('PEXPIRE', set, window) end
+return 0`,
+};
+
+const WITHDRAW: RedisScript = {
+  source: `
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end
+if ARGV[3] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[3]) end`,
+};
+
+/**
+ * Creates the limiter. Redis contains only keyed hashes of networks and names, never a credential or a hash of one, and
+ * every key expires with the window.
+ */
+export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions['failures']): SharedLoginLimiter {
+  const key = openFleetKey(redis, 'logins');
+  const limits = [options.windowSeconds * 1000, options.limit, options.limitPerName, namesPerNetwork(options.maxPairs)];
+
+  const attempt = async (network: string, name: string): Promise<SharedAttempt> => {
+    if (key.id() === undefined) await key.read();
+    const token = randomUUID();
+    for (let tries = 0; tries < 3; tries += 1) {
+      const { keys, member } = namesOf(redis, key, network, name);
+      const args = [...limits.map(String), token, member, key.id() ?? ''];
+      const waitMs = Number(await redis.run(BEGIN, [...keys, key.at], args));
+      if (waitMs < 0) {
+        await key.read();
+        continue;
+      }
+      const end = (trustMs: number) =>
+        // If Redis is away, the attempt stays counted until the window ends.
+        void redis.run(WITHDRAW, keys, [token, member, String(trustMs)]).catch(() => undefined);
+      return {
+        ...(waitMs > 0 && { limited: { retryAfterSeconds: Math.ceil(waitMs / 1000) } }),
+        withdraw: () => end(0),
+        loggedIn: () => end(options.trustSeconds * 1000),
+      };
+    }
+    throw new RedisUnavailable('the key changes all the time');
+  };
+
+  return {
+    async begin(network, name) {
+      try {
+        return await attempt(network, name);
+      } catch (error) {
+        if (error instanceof RedisUnavailable) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
+  const member = key.hash('pair', network, name);
+  const keys = [
+    redis.key('logins', 'pair', member),
+    redis.key('logins', 'name', key.hash('name', name)),
+    redis.key('logins', 'network', key.hash('network', network)),
+    redis.key('logins', 'trusted', member),
+  ];
+  return { keys, member };
+}
+
+/** The verified credentials of a gateway. */
+interface CredentialMemory {
+  /** Makes the credentials of all callers whose names match expire, so that they are verified again. */
+  expireCallers(matches: (name: string) => boolean): void;
+}
+
+/** Makes all gateways of a fleet verify credentials again. */
+export interface Revocations {
+  /** Tells the other gateways to verify the credentials of a caller again, or of all callers. Never rejects. */
+  announce(name: string | undefined): Promise<void>;
+  /**
+   * Returns whether a credential that was verified at this instant, in epoch milliseconds, may be accepted without a
+   * new verification. It may not if revocations cannot arrive and the verification is older than the bound.
+   */
+  mayTrust(verifiedAt: number): boolean;
+  /** Sets the memory from which other gateways' revocations remove credentials. */
+  applyTo(memory: CredentialMemory): void;
+  readonly listener: ChangeListener;
+}
+
+interface RevocationParts {
+  readonly redis: Redis;
+  readonly changes: Pick<ChangeLog, 'append'>;
+  readonly mayTrust: (verifiedAt: number) => boolean;
+}
+
+/** Stands for all callers in a change. */
+const ALL = 'all';
+const MAX_TAGS = 10_000;
+
+/**
+ * Creates the revocations. A change contains the id of the fleet's key and a keyed hash of the caller's name. A gateway
+ * that does not know this key verifies the credentials of all callers again, which costs one verification each.
+ */
+export function createRevocations({ redis, changes, mayTrust }: RevocationParts): Revocations {
+  const key = openFleetKey(redis, 'callers');
+  const tags = new LRUCache<string, string>({ max: MAX_TAGS });
+  let memory: CredentialMemory | undefined;
+
+  const tagOf = (name: string) => {
+    const known = tags.get(name);
+    const id = `${key.id() ?? ''}:`;
+    if (known?.startsWith(id) === true) return known;
+    const tag = id + key.hash('caller', name);
+    tags.set(name, tag);
+    return tag;
+  };
+  const expireAll = () => memory?.expireCallers(() => true);
+  const readKey = async () => {
+    try {
+      await key.read();
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+    }
+  };
+
+  return {
+    async announce(name) {
+      if (key.id() === undefined) await readKey();
+      const caller = name === undefined || key.id() === undefined ? ALL : tagOf(name);
+      await changes.append({ kind: 'forget', caller });
+    },
+    mayTrust,
+    applyTo: (next) => void (memory = next),
+    listener: {
+      apply(change) {
+        if (change.kind !== 'forget') return;
+        const id = key.id();
+        if (id !== undefined && change.caller.startsWith(`${id}:`)) {
+          memory?.expireCallers((name) => tagOf(name) === change.caller);
+          return;
+        }
+        expireAll();
+        // The next change of this gateway or another one then concerns a single caller.
+        if (change.caller !== ALL) void readKey();
+      },
+      reset: expireAll,
+    },
+  };
+}
+
+/**
+ * A random key that all gateways of a fleet share through Redis. It turns names and addresses into hashes, so that the
+ * keys and changes in Redis do not contain them. Whoever can read Redis can read the key too, and can then test whether
+ * a known name was used.
+ */
+interface FleetKey {
+  /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
+  readonly at: string;
+  /** Identifies the key without revealing it. Undefined until it has been read. */
+  id(): string | undefined;
+  /** Reads the key, and creates it if Redis has none. Rejects with `RedisUnavailable`. */
+  read(): Promise<void>;
+  /** Hashes the texts. The key must have been read. */
+  hash(...texts: readonly string[]): string;
+}
+
+/** Opens the key of a group. */
+function openFleetKey(redis: Redis, group: string): FleetKey {
+  const at = redis.key(group, 'key');
+  let key: string | undefined;
+  let id: string | undefined;
+  return {
+    at,
+    id: () => id,
+    async read() {
+      // If Redis has lost its data, the gateways restore the key that they know.
+      await redis.command(at, ['SET', at, key ?? randomBytes(32).toString('base64url'), 'NX']);
+      key = String(await redis.command(at, ['GET', at]));
+      // SHA-1 is the only hash that scripts can compute. It identifies a random key of 256 bits, and protects nothing else.
+      id = createHash('sha1').update(key).digest('hex');
+    },
+    hash(...texts) {
+      if (key === undefined) throw new Error('the key has not been read');
+      // The input includes each length, so that different lists never produce the same input.
+      const text = texts.map((one) => `${one.length}:${one}`).join('');
+      return createHmac('sha256', key).update(text).digest('base64url');
+    },
+  };
+}
