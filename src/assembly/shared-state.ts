@@ -12,7 +12,7 @@ import { type PageCounts, sharePageCounts } from '../paging/page-counts.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
 import { type DocumentParts, openSharedDocument, type SharedDocument } from '../redis/shared-document.ts';
-import type { RedisSecrets } from '../redis/redis-secrets.ts';
+import type { RedisSecrets } from '../redis/redis-options.ts';
 import { createRedisMetrics, type RedisMetrics } from '../telemetry/redis-metrics.ts';
 
 /** The state that this gateway shares with the other gateways of its fleet. */

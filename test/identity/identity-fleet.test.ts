@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { createChangeFollower } from '../../src/cache/change-follower.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
-import { createRevocations } from '../../src/identity/revocations.ts';
-import { createSharedLoginLimiter } from '../../src/identity/shared-login-limiter.ts';
+import { createRevocations, createSharedLoginLimiter } from '../../src/identity/identity-fleet.ts';
 import { createKeyedHash } from '../../src/identity/verify-credential.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { connectRedis } from '../../src/redis/connect-redis.ts';

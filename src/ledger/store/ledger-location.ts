@@ -4,8 +4,7 @@ import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
 import { connectRedis, type Redis } from '../../redis/connect-redis.ts';
-import type { RedisOptions } from '../../redis/redis-options.ts';
-import { readRedisSecrets } from '../../redis/redis-secrets.ts';
+import { readRedisSecrets, type RedisOptions } from '../../redis/redis-options.ts';
 import { type LedgerOptions, ledgerStoreOf } from '../ledger-options.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';

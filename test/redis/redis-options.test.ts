@@ -1,8 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
-import { readRedisSecrets } from '../../src/redis/redis-secrets.ts';
+import { readRedisSecrets, REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
 import { createCertificate } from '../builders/certificates.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
