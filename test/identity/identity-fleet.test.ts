@@ -18,7 +18,12 @@ const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
 /** Starts one gateway's part of a fleet. The passwords that equal the name are right. */
 async function member(url: string, failures: IdentityOptions['failures'] = FAILURES, verifier = fakeVerifier()) {
   const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
-  const follower = createChangeFollower({ clock: systemClock, syncedAt: () => log.syncedAt(), maxUnsyncedSeconds: 1 });
+  const follower = createChangeFollower({
+    clock: systemClock,
+    syncedAt: () => log.syncedAt(),
+    unapplied: () => log.unapplied(),
+    maxUnsyncedSeconds: 1,
+  });
   const log = openRedisChangeLog({
     redis,
     clock: systemClock,
