@@ -81,7 +81,7 @@ export function openSharedState(
   listeners.push(revocations.listener);
   const openedAt = clock();
   const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;
-  metrics.watch({ isAvailable: redis.isAvailable, unsyncedSeconds });
+  metrics.watch({ isAvailable: redis.isAvailable, unsyncedSeconds, sharedPages: pages.counts });
   return {
     redis,
     changes,

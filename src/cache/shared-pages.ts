@@ -25,11 +25,15 @@ interface Claim {
   readonly done: () => void;
 }
 
-/** The result of one lookup in the second level. */
-export const SHARED_RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
-
 /** Counts of the second level. */
-interface SharedPageCounts extends Readonly<Record<(typeof SHARED_RESULTS)[number], number>> {
+interface SharedPageCounts {
+  readonly hit: number;
+  readonly miss: number;
+  /** Pages that were purged, damaged or too old. */
+  readonly invalid: number;
+  /** Lookups that were not sent. */
+  readonly away: number;
+  readonly error: number;
   /** Requests that waited while another gateway fetched their page. */
   readonly waits: number;
   /** Of these, the requests that received the page and did not have to fetch it. */

@@ -339,6 +339,24 @@ export const METRICS = {
     labels: ['kind', 'direction'],
     help: 'Applied changes that all gateways share, by kind and direction (sent by this gateway or received).',
   },
+  sharedCache: {
+    name: 'portico_shared_cache_requests_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Lookups of pages in Redis: hit, miss, invalid (purged, damaged or too old), away (not sent) or error.',
+  },
+  sharedWaits: {
+    name: 'portico_shared_cache_waits_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests that waited while another gateway fetched their page.',
+  },
+  sharedAvoided: {
+    name: 'portico_shared_cache_fetches_avoided_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests that received the page they waited for, and did not have to fetch it.',
+  },
   series: {
     name: 'portico_metric_series',
     type: 'gauge',

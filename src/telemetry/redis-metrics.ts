@@ -20,7 +20,14 @@ interface RedisSources {
   readonly isAvailable: () => boolean;
   /** Returns for how long changes of other gateways may have been missed, in seconds. */
   readonly unsyncedSeconds: () => number;
+  /** Returns the counts of the pages that gateways share. */
+  readonly sharedPages: () => SharedPageCounts;
 }
+
+/** The lookups of shared pages by result, the requests that waited for another gateway, and those that got the page. */
+type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
+
+const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
 /** Upper bounds in seconds. A server in the same network replies within the first, and a request waits for 0.25 s. */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
@@ -44,16 +51,23 @@ export function createRedisMetrics(): RedisMetrics {
     },
     changed: (kind, own) => changes.inc(kind, own ? 'sent' : 'received'),
     watch: (given) => void (sources = given),
-    series: commands.series + duration.series + changes.series + 2,
-    text: () =>
-      [
-        gauge(METRICS.redisUp, Number(sources?.isAvailable() ?? false)),
-        gauge(METRICS.unsynced, sources?.unsyncedSeconds() ?? 0),
+    series: commands.series + duration.series + changes.series + RESULTS.length + 4,
+    text() {
+      const pages = sources?.sharedPages();
+      const { name } = METRICS.sharedCache;
+      return [
+        single(METRICS.redisUp, Number(sources?.isAvailable() ?? false)),
+        single(METRICS.unsynced, sources?.unsyncedSeconds() ?? 0),
         commands.text(),
         duration.text(),
         changes.text(),
-      ].join(''),
+        headText(METRICS.sharedCache),
+        ...RESULTS.map((result) => `${name}{result="${result}"} ${pages?.[result] ?? 0}\n`),
+        single(METRICS.sharedWaits, pages?.waits ?? 0),
+        single(METRICS.sharedAvoided, pages?.avoided ?? 0),
+      ].join('');
+    },
   };
 }
 
-const gauge = (entry: MetricEntry, value: number) => `${headText(entry)}${entry.name} ${value}\n`;
+const single = (entry: MetricEntry, value: number) => `${headText(entry)}${entry.name} ${value}\n`;
