@@ -239,8 +239,8 @@ function openDemotions(
 }
 
 function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | undefined): PageCache {
-  const own = createPageCache(cache, clock);
-  return shared === undefined ? own : followChanges(own, shared.follower, shared.pages);
+  if (shared === undefined) return createPageCache(cache, clock);
+  return followChanges(createPageCache(cache, clock, shared.pages.compress), shared.follower, shared.pages);
 }
 
 /** Creates the page counts and, if gateways share them, the function that looks up those of the others. */

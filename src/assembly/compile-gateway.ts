@@ -174,6 +174,7 @@ function stageServices(
     publicOrigin: publicOriginOf(settings.publicOrigin),
     isPermissionMessage,
     noCacheRoles: settings.cache.noCacheRoles,
+    earlyRefresh: settings.cache.earlyRefresh,
     failingPages: settings.cache.failures,
     bodyLimits: {
       bytes: listen.maxBodyBytes,

@@ -33,6 +33,11 @@ export interface CacheOptions extends Freshness {
   readonly noCacheRoles: readonly string[];
   /** The share of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
   readonly sampleShared: number;
+  /**
+   * The share of a page's freshness at its end in which one of the gateways that share pages refreshes it, from 0 to
+   * 0.5. 0 means that pages are refreshed only once they are stale.
+   */
+  readonly earlyRefresh: number;
   readonly failures: FailingPageOptions;
 }
 
@@ -58,6 +63,7 @@ export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   defaultPageSize: undefined,
   noCacheRoles: [],
   sampleShared: 0.01,
+  earlyRefresh: 0.1,
   failures: { after: 3, seconds: 5 },
 };
 
@@ -120,6 +126,12 @@ export const cacheOptionsSchema = {
       minimum: 0,
       maximum: 1,
       description: "The share of hits on shared pages that is compared with the caller's own response.",
+    },
+    earlyRefresh: {
+      type: 'number',
+      minimum: 0,
+      maximum: 0.5,
+      description: "The last part of a page's freshness in which one of the gateways with a common Redis refreshes it.",
     },
     failures: {
       type: 'object',

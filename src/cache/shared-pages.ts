@@ -1,10 +1,12 @@
 import { hash as digest, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import { isKnownEverywhere } from './audience.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
-import type { PageCache } from './page-cache.ts';
+import type { Compress, PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
@@ -48,6 +50,8 @@ export interface SharedPages {
   put(key: string, page: StoredPage, at: LogPosition): void;
   /** Removes a page, in the background. */
   drop(key: string): void;
+  /** Compresses a body, unless another gateway has already done so. */
+  readonly compress: Compress;
   /** Changes the maximum size of a page. */
   configure(options: Pick<SharedPagesParts, 'maxEntryBytes'>): void;
   counts(): SharedPageCounts;
@@ -73,10 +77,15 @@ const TIMES = {
   /** The time between two lookups while waiting, in case the report about the page is lost. */
   poll: 250,
   longestWait: 10_000,
+  /** The time for which the gzip form of a body is stored. */
+  gzip: 600_000,
   /** The time for which a page that was not stored is fetched without a lock. */
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;
+
+const deflate: Compress = promisify(gzip);
+const expand = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 
 const ignore = () => undefined;
 const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
@@ -234,8 +243,26 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
   };
 
+  /** Returns the gzip form of a body that another gateway has stored. Nothing else has this hash and these bytes. */
+  const readGzip = async (hash: string, body: Buffer): Promise<Buffer | undefined> => {
+    if (!store.isAvailable()) return undefined;
+    const value = await store.get(hash);
+    if (value === undefined || value.length >= body.length) return undefined;
+    const plain = await expand(value, { maxOutputLength: body.length });
+    return plain.equals(body) ? value : undefined;
+  };
+
   return {
     claim,
+    async compress(body) {
+      const hash = `gzip-${digest('sha256', body, 'base64url')}`;
+      const known = await readGzip(hash, body).catch(() => undefined);
+      if (known !== undefined) return known;
+      const compressed = await deflate(body);
+      if (store.isAvailable() && compressed.length < body.length)
+        store.set(hash, compressed, times.gzip).catch(() => undefined);
+      return compressed;
+    },
     put(key, page, at) {
       unstorable.delete(key);
       const ms = Math.floor(Math.max(page.staleUntilAt, page.errorUntilAt) - clock());

@@ -38,7 +38,7 @@ export function settingWarnings(
 
 const CACHE_KEYS = (
   'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
-  'noCacheRoles sampleShared failures'
+  'noCacheRoles sampleShared earlyRefresh failures'
 ).split(' ');
 
 const REDIS_KEYS =
@@ -101,7 +101,12 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       'the check responses is not enforced for any operation',
       '/ladder/demote/enabled',
     ),
-    ...when(!usesRedis(settings.redis), 'no Redis server is configured', ...REDIS_KEYS.map((key) => `/redis/${key}`)),
+    ...when(
+      !usesRedis(settings.redis),
+      'no Redis server is configured',
+      '/cache/earlyRefresh',
+      ...REDIS_KEYS.map((key) => `/redis/${key}`),
+    ),
     ...when(ledgerStore === 'memory', 'the ledger is stored in memory', '/ledger/maxBytes'),
     ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
     ...when(

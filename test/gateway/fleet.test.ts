@@ -42,7 +42,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     const reply = await control.command('', args).finally(() => control.close());
     return reply as string | string[];
   };
-  const redisKeys = async (group: string) => (await ask('KEYS', `*${group}:*`)) as string[];
+  const redisKeys = async (group: string) => (await ask('KEYS', `*${group}*`)) as string[];
   const redisCalls = async (command: string) =>
     Number(new RegExp(`cmdstat_${command}:calls=([0-9]+)`).exec(String(await ask('INFO', 'commandstats')))?.[1]);
   const purgeAt = (gateway: TestGateway, body: object = { tags: ['questions'] }) =>
@@ -231,6 +231,134 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(at(1), 'alice', page2);
     // Only the page is looked up.
     expect((await redisCalls('get')) - before).toBe(1);
+  });
+
+  describe('at the end of the freshness of a page', () => {
+    const startPair = async (config: object) => {
+      const clock = createTestClock();
+      const server = await startRedisServer(path);
+      const pair = (await startFleet(2, server, fake, { clock, config: config as Record<string, unknown> })) as [
+        TestGateway,
+        TestGateway,
+      ];
+      const passed = async (seconds: number) => {
+        clock.advance(seconds);
+        await until(() => pair.every((one) => sharedBy(one).follower.isSynced()));
+      };
+      await passed(0);
+      for (const one of pair) await read(one);
+      return { pair, passed };
+    };
+    const many = (pair: readonly TestGateway[]) =>
+      Promise.all(pair.flatMap((one) => Array.from({ length: 5 }, () => read(one))));
+    const hasTitle = async (gateway: TestGateway, wanted: string) => {
+      while (titleOf(await read(gateway)) !== wanted);
+    };
+
+    it.each([
+      ['before it is stale', 29],
+      ['when it is stale', 31],
+    ])('fetches it once for all gateways, %s, and lets nobody wait', async (_name, seconds) => {
+      const { pair, passed } = await startPair({ cache: { earlyRefresh: 0.1 } });
+      expect(fetches()).toBe(1);
+      await passed(seconds);
+      title = 'second';
+      const answers = await many(pair);
+      expect(new Set(answers.map(titleOf)).has('first')).toBe(true);
+      for (const one of pair) await hasTitle(one, 'second');
+      expect(fetches()).toBe(2);
+    });
+
+    it('fetches it only when it is stale, if earlyRefresh is 0', async () => {
+      const { pair, passed } = await startPair({ cache: { earlyRefresh: 0 } });
+      await passed(29);
+      await many(pair);
+      expect(fetches()).toBe(1);
+    });
+  });
+
+  it('compresses a page once for all gateways', async () => {
+    fake.handler = (request) => {
+      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      title = 'x'.repeat(5_000);
+      return answer();
+    };
+    const compressed = async (gateway: TestGateway) => {
+      const { headers } = await gateway.call(QUESTIONS, { user: 'alice', headers: { 'accept-encoding': 'gzip' } });
+      return headers['content-encoding'] === 'gzip';
+    };
+    while (!(await compressed(at(0))));
+    while ((await redisKeys('page:gzip-')).length === 0);
+    const sets = await redisCalls('set');
+    while (!(await compressed(at(1))));
+    expect(await redisCalls('set')).toBe(sets);
+  });
+
+  // A server that hangs accepts commands and never replies. Requests must not wait for it for longer than the timeout.
+  it('serves requests while Redis hangs, and no page beyond the bound', async () => {
+    const server = await startRedisServer(path);
+    const config = { redis: { commandTimeoutMs: 100, maxUnsyncedSeconds: 1 } };
+    const [alone] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    await read(alone);
+    server.freeze();
+    title = 'second';
+    expect((await read(alone, 'bob')).status).toBe(200);
+    while (titleOf(await read(alone)) !== 'second');
+    server.thaw();
+    await until(() => sharedBy(alone).redis.isAvailable() && sharedBy(alone).follower.isSynced());
+    expect((await read(alone)).status).toBe(200);
+  });
+
+  it('serves requests while Redis is full, and no page beyond the bound', async () => {
+    const server = await startRedisServer(path, ['--maxmemory', '1mb', '--maxmemory-policy', 'noeviction']);
+    const unlimited = { url: server.url };
+    const control = connectRedis({ ...REDIS_DEFAULTS, ...unlimited }, { ...unlimited, password: undefined }, Date.now);
+    await until(() => control.isAvailable());
+    await control.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
+    const config = { redis: { commandTimeoutMs: 100, maxUnsyncedSeconds: 1 } };
+    const [alone] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    await read(alone);
+    await control.command('', ['CONFIG', 'SET', 'maxmemory', '1']);
+    title = 'second';
+    while (titleOf(await read(alone)) !== 'second');
+    await control.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
+    control.close();
+    await until(() => sharedBy(alone).follower.isSynced());
+    expect((await read(alone)).status).toBe(200);
+  });
+
+  it('fetches a page again after Redis has evicted it, and purges it everywhere', async () => {
+    const server = await startRedisServer(path);
+    const [a, b] = (await startFleet(2, server, fake)) as [TestGateway, TestGateway];
+    await read(a);
+    const { url } = server;
+    const control = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, Date.now);
+    await until(() => control.isAvailable());
+    const lineage = sharedBy(a).changes.position()?.lineage;
+    await control.command('', ['FLUSHALL']);
+    control.close();
+    title = 'second';
+    expect(titleOf(await read(b))).toBe('second');
+    title = 'third';
+    await purgeAt(b);
+    await caughtUp(a, b);
+    await until(() => [a, b].every((one) => sharedBy(one).changes.position()?.lineage !== lineage));
+    for (const one of [a, b]) expect(titleOf(await read(one))).toBe('third');
+  });
+
+  it('drops a page from Redis that the caller may no longer see', async () => {
+    const clock = createTestClock();
+    const server = await startRedisServer(path);
+    const [a, b] = (await startFleet(2, server, fake, { clock })) as [TestGateway, TestGateway];
+    await read(a);
+    fake.handler = (request) =>
+      request.path === QUESTIONS ? errorText(403, 'You do not have permission') : exampleAnswer(request);
+    clock.advance(100);
+    await until(() => [a, b].every((one) => sharedBy(one).follower.isSynced()));
+    expect((await read(a)).status).toBe(403);
+    fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
+    // Otherwise, the page would now be served because the upstream fails.
+    expect((await read(b)).status).toBeGreaterThanOrEqual(500);
   });
 
   describe('with pages that callers share', () => {

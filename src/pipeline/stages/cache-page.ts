@@ -20,6 +20,8 @@ export interface CachePageServices {
   readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
+  /** The share of a page's freshness at its end in which one gateway refreshes a shared page. */
+  readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */
   readonly recordBackground: (trace: Trace) => void;
@@ -40,7 +42,7 @@ export function cachePage(services: CachePageServices): StagePlanner {
 }
 
 function createCachePageHandler(planned: PlannedOperation, services: CachePageServices, next: Handler): Handler {
-  const { cache, sharedPages } = services;
+  const { cache, sharedPages, earlyRefresh = 0 } = services;
   const { operation } = planned;
   const refreshing = new Set<string>();
 
@@ -165,9 +167,12 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const fetchMissing: typeof fillOrServeStale =
     sharedPages === undefined ? fillOrServeStale : (exchange, key) => fillOnce(exchange, key, sharedPages);
 
+  const needsRefresh =
+    sharedPages === undefined || earlyRefresh === 0 ? isStale : isStaleSoon(earlyRefresh, services.clock);
+
   const serveFound = (exchange: Exchange, key: string, found: CacheLookup, kind: 'hit' | 'shared'): Reply => {
     const { state, ageSeconds, ttlSeconds } = found;
-    if (state === 'stale') refresh(exchange, key);
+    if (needsRefresh(found)) refresh(exchange, key);
     else if (planned.cache?.audience !== 'caller') compare(exchange, found);
     const status = state === 'fresh' ? 'hit' : 'stale';
     exchange.trace.cache = kind === 'hit' ? { status, ageSeconds } : { status, ageSeconds, shared: true };
@@ -190,6 +195,17 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const found = isOver ? undefined : cache.lookupStale(key, forceStale.maxStaleSeconds);
     return found === undefined ? handle(exchange) : serveForced(key, found, exchange);
   };
+}
+
+const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
+
+/**
+ * Returns a function that returns whether a page is stale or will be soon. `share` is the part of its freshness that is
+ * left then. Each gateway begins at another time, so that not all of them ask for the lock at once.
+ */
+function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {
+  const ownShare = share * (0.5 + Math.random() / 2);
+  return ({ entry: { freshUntilAt, storedAt } }) => freshUntilAt - clock() < (freshUntilAt - storedAt) * ownShare;
 }
 
 /** How long a page is not refreshed again after another gateway was found to refresh it. */
