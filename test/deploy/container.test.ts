@@ -60,6 +60,14 @@ describe('the Dockerfile', () => {
     expect(settings.user).toBe('65532:65532');
   });
 
+  it('stores compiled code as the user of the image, with the command that reads it', () => {
+    const [, build = ''] = deployFile('Dockerfile')
+      .split(/^FROM /m)
+      .slice(1);
+    const [, warm = ''] = new RegExp(`\nUSER ${settings.user}\n((?:.|\n)*?)\nUSER root\n`).exec(build) ?? [];
+    expect(warm).toContain(`/image${settings.command.join(' ')}`);
+  });
+
   it('describes the release in labels', () => {
     const label = (name: string) => settings.labels[`org.opencontainers.image.${name}`];
     expect(label('description')).toBe(manifest.description);
@@ -154,9 +162,16 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     });
     const object = (name: string) => parse(chart.get(name) ?? '', { version: '1.1' }) as unknown;
     const { data } = object('configmap.yaml') as { data: Record<string, string> };
-    const [container] = (object('deployment.yaml') as Pod).spec.template.spec.containers;
-    image.mount('/etc/portico', data);
-    image.mount('/run/secrets/portico', { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' });
+    const { containers, volumes } = (object('deployment.yaml') as Pod).spec.template.spec;
+    const [container] = containers;
+    const secrets = { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' };
+    // Kubernetes' own default is 0644, with which Portico refuses to start.
+    const modeOf = (name: string) => {
+      const { configMap, projected } = volumes.find((one) => one.name === name) ?? {};
+      return (configMap ?? projected)?.defaultMode ?? 0o644;
+    };
+    image.mount('/etc/portico', data, modeOf('config'));
+    image.mount('/run/secrets/portico', secrets, modeOf('secrets'));
     const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
     const gateway = await start(image, env);
     for (const { path, port } of [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
@@ -231,7 +246,12 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
 
 /** The members of a Deployment that the tests read. */
 interface Pod {
-  spec: { template: { spec: { containers: [Container] } } };
+  spec: { template: { spec: { containers: [Container]; volumes: Volume[] } } };
+}
+interface Volume {
+  name: string;
+  configMap?: { defaultMode?: number };
+  projected?: { defaultMode?: number };
 }
 interface Container {
   env: { name: string; value: string }[];

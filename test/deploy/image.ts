@@ -60,8 +60,8 @@ export interface UnpackedImage {
   ) => ChildProcessWithoutNullStreams;
   /** Makes the folder of compiled code read-only, as the whole image is after it has been built. */
   readonly seal: () => void;
-  /** Writes files to a new folder, which only the image's group can read, as Kubernetes mounts volumes. */
-  readonly mount: (folder: string, files: Readonly<Record<string, string>>) => void;
+  /** Writes files to a new folder, as Kubernetes mounts volumes: they belong to root and to the image's group. */
+  readonly mount: (folder: string, files: Readonly<Record<string, string>>, mode: number) => void;
 }
 
 /**
@@ -115,14 +115,14 @@ export function unpackImage(busybox: string): UnpackedImage {
   return {
     root,
     seal: () => void spawnSync('chmod', ['-R', 'a-w', inImage(cache)]),
-    mount(folder, files) {
+    mount(folder, files, mode) {
       fs.chmodSync(root, 0o755);
       fs.mkdirSync(inImage(folder), { recursive: true });
       for (const [name, text] of Object.entries(files)) {
         const path = inImage(join(folder, name));
         fs.writeFileSync(path, text);
         if (isRoot) fs.chownSync(path, 0, gid);
-        fs.chmodSync(path, 0o440);
+        fs.chmodSync(path, mode);
       }
     },
     start(command, env = {}) {
