@@ -28,6 +28,7 @@ import { createNameTag } from '../privacy/name-tag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/metrics-options.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
+import { exportsSpans } from '../telemetry/tracing-options.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './assemble-ladder.ts';
@@ -126,7 +127,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     settings.instance === undefined
       ? `${hostname()}-${randomBytes(2).toString('hex')}`
       : `${settings.instance}${suffix}`;
-  const tracing = settings.tracing.endpoint === undefined ? undefined : startTracing(settings, instance, logger);
+  const tracing = exportsSpans(settings.tracing) ? startTracing(settings, instance, logger) : undefined;
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
     else live.pageCounts.drop(tags);

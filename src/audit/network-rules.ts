@@ -1,5 +1,5 @@
 import { isLoopbackHost, isPrivateHost } from '../lib/network-address.ts';
-import { samplingOf } from '../telemetry/tracing-options.ts';
+import { exportsSpans, samplingOf } from '../telemetry/tracing-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The smallest prefix lengths of a network that can plausibly contain only proxies. */
@@ -54,7 +54,9 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     risk: 'Spans and the headers for the OTLP receiver, such as an API key, cross a public network unencrypted.',
     fix: 'Use https, or a receiver inside a private network.',
     find: ({ settings: { tracing } }) =>
-      tracing.endpoint !== undefined && isClearAndPublic(tracing.endpoint) ? [new URL(tracing.endpoint).origin] : [],
+      !tracing.disabled && tracing.endpoint !== undefined && isClearAndPublic(tracing.endpoint)
+        ? [new URL(tracing.endpoint).origin]
+        : [],
   },
   {
     id: 'clients-choose-sampling',
@@ -63,7 +65,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     risk: 'Any client can have all its requests exported, which costs storage, or none of them, which hides them.',
     fix: 'Set it to trustedProxies, and list the proxies that start traces in listen.trustedProxies.',
     find: ({ settings: { tracing } }) =>
-      foundIf(tracing.endpoint !== undefined && samplingOf(tracing).follow === 'everyone', 'everyone'),
+      foundIf(exportsSpans(tracing) && samplingOf(tracing).follow === 'everyone', 'everyone'),
   },
   {
     id: 'admin-in-the-clear',

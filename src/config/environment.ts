@@ -36,6 +36,7 @@ export const VARIABLES = {
   PORTICO_WORKERS: '/workers',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
+  OTEL_SDK_DISABLED: '/tracing/disabled',
   OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',
   OTEL_EXPORTER_OTLP_PROTOCOL: '/tracing/protocol',
   OTEL_EXPORTER_OTLP_HEADERS: '/tracing/headers',
@@ -50,16 +51,25 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'PORTICO_WORKERS', 'OTEL_TRACES_SAMPLER_ARG']);
 
+const DISABLED = 'OTEL_SDK_DISABLED';
+
+const valueOf = (source: string, text: string) =>
+  NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
+
 /**
  * Reads the variables that are set and not empty. An invalid number is left as a string, which the schema later
  * rejects.
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
+  // In this standard variable, every other text means false.
+  const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
+    // A platform may set the other standard variables for all its programs.
+    const isIgnored = isDisabled && source.startsWith('OTEL_') && source !== DISABLED;
     const text = environment[source];
-    if (text === undefined || text === '') continue;
-    const value = NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
+    if (isIgnored || text === undefined || text === '') continue;
+    const value = source === DISABLED ? isDisabled : valueOf(source, text);
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);

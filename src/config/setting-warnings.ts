@@ -9,6 +9,7 @@ import { PRIVATE_FIELDS_REQUIREMENT } from '../permissions/compile-permissions.t
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
 import { usesRedis } from '../redis/redis-options.ts';
+import { exportsSpans } from '../telemetry/tracing-options.ts';
 import type { Settings } from './settings.ts';
 
 /** A setting, and the reason why it has no effect. */
@@ -65,8 +66,8 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       '/upstream/probe',
     ),
     ...when(
-      settings.tracing.endpoint === undefined,
-      'tracing.endpoint is not set',
+      !exportsSpans(settings.tracing),
+      'no spans are exported (tracing.endpoint, tracing.disabled)',
       ...['headersFile', 'sampler', 'sampleRatio', 'followSampled'].map((key) => `/tracing/${key}`),
     ),
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),

@@ -13,6 +13,8 @@ const SAMPLERS = [
 
 /** The value of the `tracing` configuration key, including all defaults. */
 export interface TracingOptions {
+  /** True to export nothing even if there is an endpoint. */
+  readonly disabled: boolean;
   /** The base URL of the OTLP receiver, to which `/v1/traces` is added. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;
   /** The protocol of the receiver. */
@@ -38,6 +40,7 @@ export interface TracingOptions {
 
 /** The defaults for the `tracing` configuration key. */
 export const TRACING_DEFAULTS: TracingOptions = {
+  disabled: false,
   endpoint: undefined,
   protocol: 'http/protobuf',
   headers: undefined,
@@ -59,6 +62,10 @@ export const tracingOptionsSchema = {
   description: 'Export of OpenTelemetry spans (docs/tracing.md).',
   additionalProperties: false,
   properties: {
+    disabled: {
+      type: 'boolean',
+      description: 'True to export nothing even if there is an endpoint; OTEL_SDK_DISABLED.',
+    },
     endpoint: {
       type: 'string',
       pattern: '^https?://[A-Za-z0-9._~:/\\[\\]-]+$',
@@ -115,6 +122,11 @@ export const tracingOptionsSchema = {
     },
   },
 };
+
+/** Returns whether spans are exported. */
+export function exportsSpans({ disabled, endpoint }: TracingOptions): boolean {
+  return !disabled && endpoint !== undefined;
+}
 
 /** Returns which traces the configured sampler samples. */
 export function samplingOf({ sampler, sampleRatio, followSampled }: TracingOptions): Sampling {

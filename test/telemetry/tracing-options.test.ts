@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { changedKeys } from '../../src/config/changed-keys.ts';
 import { readSettings } from '../../src/config/load-settings.ts';
 import {
+  exportsSpans,
   headersOf,
   parsePairs,
   samplingOf,
@@ -97,6 +98,16 @@ describe('the configuration of tracing', () => {
     ]);
     expect(faults({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })[0]?.[0]).toBe('OTEL_TRACES_SAMPLER');
     expect(faults({ OTEL_TRACES_SAMPLER_ARG: 'many' })[0]?.[0]).toBe('OTEL_TRACES_SAMPLER_ARG');
+  });
+
+  it('is off, and ignores all variables, if a standard variable disables it', () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    const { settings, faults } = read({}, { ...env, OTEL_SDK_DISABLED: 'true' });
+    expect(faults).toEqual([]);
+    expect(exportsSpans(settings.tracing)).toBe(false);
+    const configured = read({ tracing: { endpoint: 'http://collector:4318' } }, { OTEL_SDK_DISABLED: 'TRUE' });
+    expect(exportsSpans(configured.settings.tracing)).toBe(false);
+    expect(exportsSpans(read({ tracing: { endpoint: 'http://collector:4318' } }).settings.tracing)).toBe(true);
   });
 
   it('reads a fraction from the variable', () => {
