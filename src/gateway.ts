@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
@@ -36,7 +37,7 @@ import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
-import { bytesTo, createLineBatch } from './telemetry/logs.ts';
+import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
 
 /**
  * Replacements for the system's clock, environment, output and random numbers, and for the function that loads
@@ -114,7 +115,10 @@ interface CloseOptions {
  * them.
  */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
-  const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
+  const log =
+    given.logStream === undefined
+      ? toStandardOutput(given.role !== undefined)
+      : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
     clock: given.clock ?? systemClock,
     env: given.env ?? process.env,
@@ -338,9 +342,14 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
   });
 }
 
-/** Returns the default stream for log lines. It writes lines in batches, so the last batch must be flushed. */
-function toStandardOutput(): { readonly stream: DestinationStream; flush(): void } {
-  const lines = createLineBatch(bytesTo(1));
+/**
+ * Returns the default stream for log lines. It writes lines in batches, so the last batch must be flushed. `isShared`
+ * is true if other processes write to the same standard output.
+ */
+function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
+  // A file accepts writes of any size as a whole.
+  const maxBytes = isShared && !fstatSync(1).isFile() ? PIPE_BYTES : undefined;
+  const lines = createLineBatch(bytesTo(1, maxBytes), maxBytes);
   return { stream: lines, flush: () => lines.flush() };
 }
 

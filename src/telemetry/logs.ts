@@ -216,10 +216,10 @@ const BYTES_PER_UNIT = 3;
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
  * describes. Lines therefore wait until the buffer is full, but for no longer than 10 ms, so a process that is killed
  * loses at most the last 10 ms. They are buffered as bytes because each garbage collection would otherwise copy the
- * concatenated strings and all their parts.
+ * concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
  */
-export function createLineBatch(sink: ByteDestination): LineBatch {
-  const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);
+export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
+  const waiting = Buffer.allocUnsafeSlow(maxBytes);
   let used = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
@@ -232,8 +232,8 @@ export function createLineBatch(sink: ByteDestination): LineBatch {
   };
   return {
     write(line) {
-      if (used + line.length * BYTES_PER_UNIT > MAX_BYTES) flush();
-      if (line.length * BYTES_PER_UNIT > MAX_BYTES) {
+      if (used + line.length * BYTES_PER_UNIT > maxBytes) flush();
+      if (line.length * BYTES_PER_UNIT > maxBytes) {
         sink.write(Buffer.from(line));
         return;
       }
@@ -244,9 +244,18 @@ export function createLineBatch(sink: ByteDestination): LineBatch {
   };
 }
 
-/** Writes bytes to a file descriptor without blocking. Any remaining bytes are written when the process exits. */
-export function bytesTo(fd: number): ByteDestination {
-  const stream = destination({ fd, contentMode: 'buffer' });
+/**
+ * The largest number of bytes that a pipe accepts as a whole (PIPE_BUF on Linux). If several processes write more than
+ * this to one pipe, their lines are mixed whenever the reader is slow.
+ */
+export const PIPE_BYTES = 4096;
+
+/**
+ * Writes bytes to a file descriptor without blocking. Any remaining bytes are written when the process exits. If
+ * given, `maxBytes` is the largest number of bytes in one write.
+ */
+export function bytesTo(fd: number, maxBytes?: number): ByteDestination {
+  const stream = destination({ fd, contentMode: 'buffer', ...(maxBytes !== undefined && { maxWrite: maxBytes }) });
   // The type declaration allows only strings, but in this mode the stream accepts bytes.
   return { write: (bytes) => stream.write(bytes as unknown as string) };
 }

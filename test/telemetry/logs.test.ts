@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/errors/catalogue.ts';
@@ -438,4 +441,38 @@ describe('line batches', () => {
       expect(written).toEqual(['b\n']);
     });
   });
+});
+
+describe('the log of several processes in one pipe', () => {
+  const source = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'telemetry', 'logs.ts'));
+  const program = `
+    const { bytesTo, createLineBatch, PIPE_BYTES } = await import(${source});
+    const lines = createLineBatch(bytesTo(1, PIPE_BYTES), PIPE_BYTES);
+    let written = 0;
+    const write = () => {
+      for (let count = 0; count < 50; count += 1) lines.write(process.argv[1].repeat(500) + '\\n');
+      if ((written += 50) < 5000) setImmediate(write);
+      else lines.flush();
+    };
+    write();`;
+
+  // A pipe accepts larger writes in parts when its reader is slow, with the writes of other processes in between. Lines
+  // of two requests are then mixed into one that no log reader can parse.
+  it('consists of whole lines, however slowly it is read', async () => {
+    const slowly = 'dd bs=3000 status=none';
+    const child = spawn('sh', [
+      '-c',
+      `("$0" -e "$1" a & "$0" -e "$1" b & wait) | ${slowly}`,
+      process.execPath,
+      program,
+    ]);
+    let text = '';
+    for await (const part of child.stdout) {
+      text += String(part);
+      await turn();
+    }
+    const lines = text.trimEnd().split('\n');
+    expect(lines).toHaveLength(10_000);
+    expect(lines.filter((line) => !/^(?:a{500}|b{500})$/.test(line))).toEqual([]);
+  }, 60_000);
 });
