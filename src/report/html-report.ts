@@ -12,8 +12,11 @@ import type { RenderComparison, RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
   countWords,
+  incompleteWords,
   operationName,
   placeWords,
+  REPLICA_COLUMNS,
+  replicaCells,
   shareWords,
   summaryWords,
   timeWords,
@@ -25,9 +28,7 @@ export const renderHtml: RenderReport = (report, { version }) =>
   htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
     `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
-    ...(report.dropped === 0
-      ? []
-      : [`<p>This report is incomplete: the ledger dropped ${countWords(report.dropped, 'record')}.</p>`]),
+    ...incompleteWords(report).map((words) => `<p>${words}</p>`),
     ...report.groups.flatMap(({ category, findings }) => section(CATEGORY_WORDS[category], category, findings)),
     ...(report.candidates.length === 0
       ? []
@@ -35,6 +36,7 @@ export const renderHtml: RenderReport = (report, { version }) =>
     ...baselineSection('Expired acceptances', report.expired),
     ...baselineSection('Accepted but no longer found', report.noLongerSeen),
     ...trafficSection(report),
+    ...replicaSection(report),
   ]);
 
 const releaseWords = ({ releases }: Report): string =>
@@ -102,6 +104,16 @@ function trafficSection({ traffic }: Report): string[] {
   return ['<h2>Traffic</h2>', ...htmlTable('Requests in this report', ['Operation', 'Release', 'Requests'], rows)];
 }
 
+function replicaSection({ replicas = [] }: Report): string[] {
+  if (replicas.length === 0) return [];
+  const rows = replicas.map((row) => {
+    const [name, release, seen, ...numbers] = replicaCells(row).map(escapeMarkup);
+    const counts = numbers.map((number) => `<td class="number">${number}</td>`).join('');
+    return `<tr><th scope="row"><code>${name}</code></th><td>${release}</td><td>${seen}</td>${counts}</tr>`;
+  });
+  return ['<h2>Gateways</h2>', ...htmlTable('Gateways that share the ledger, last 48 hours', REPLICA_COLUMNS, rows)];
+}
+
 const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Share', 'Fingerprint'];
 
 /** Renders a comparison as one page without external resources. */
@@ -155,7 +167,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
 }
 
 /** The columns that contain numbers. Their headers are aligned like the numbers. */
-const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests']);
+const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
 /** Returns a table; the rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {

@@ -27,6 +27,7 @@ export const renderJson: RenderReport = (report, { version }) => {
       since: report.scope.since === undefined ? null : iso(report.scope.since),
       operation: report.scope.operation ?? null,
       release: report.scope.release ?? null,
+      ...(report.scope.replica !== undefined && { replica: report.scope.replica }),
     },
     releases: report.releases,
     requests: report.requests,
@@ -43,6 +44,10 @@ export const renderJson: RenderReport = (report, { version }) => {
     expired: report.expired.map(toJsonAcceptance),
     noLongerSeen: report.noLongerSeen.map(toJsonAcceptance),
     traffic: report.traffic.map((one) => ({ ...one, operation: one.operation ?? null })),
+    ...(report.replicas && {
+      replicas: report.replicas.map((one) => ({ ...one, lastSeenAt: iso(one.lastSeenAt) })),
+    }),
+    ...(report.lostAt !== undefined && { lostAt: iso(report.lostAt) }),
   });
 };
 

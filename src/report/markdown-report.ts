@@ -2,7 +2,16 @@ import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import { escapeMarkdown, markdownCode } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, isNew, type Report } from './report.ts';
-import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, summaryWords } from './report-words.ts';
+import {
+  CATEGORY_WORDS,
+  incompleteWords,
+  operationName,
+  placeWords,
+  REPLICA_COLUMNS,
+  replicaCells,
+  shareWords,
+  summaryWords,
+} from './report-words.ts';
 
 /** The maximum length of a pull request comment, minus some space for text around the report. */
 const MAX_CHARACTERS = 60_000;
@@ -13,14 +22,13 @@ export const renderMarkdown: RenderReport = (report) => {
     '## Contract report',
     '',
     `**${escapeMarkdown(summaryWords(report))}**`,
-    ...(report.dropped === 0
-      ? []
-      : ['', `This report is incomplete: the ledger dropped ${countWords(report.dropped, 'record')}.`]),
+    ...incompleteWords(report).flatMap((words) => ['', words]),
     ...report.groups.flatMap(({ category, findings }) => groupLines(CATEGORY_WORDS[category], findings.filter(isNew))),
     ...groupLines('Differences under the shadow contract', report.candidates),
     ...folded('Accepted', acceptedTable(report)),
     ...folded('Expired acceptances', baselineTable(report.expired)),
     ...folded('Accepted but no longer found', baselineTable(report.noLongerSeen)),
+    ...folded('Gateways', replicaTable(report)),
   ];
   return bounded(lines);
 };
@@ -78,6 +86,15 @@ function baselineTable(entries: readonly AcceptedViolation[]): string[] {
           escapeMarkdown(expires ?? ''),
         ].join(' | ')} |`,
     ),
+  ];
+}
+
+function replicaTable({ replicas = [] }: Report): string[] {
+  if (replicas.length === 0) return [];
+  return [
+    `| ${REPLICA_COLUMNS.join(' | ')} |`,
+    '| --- | --- | --- | ---: | ---: |',
+    ...replicas.map((row) => `| ${replicaCells(row).map(escapeMarkdown).join(' | ')} |`),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { ReplicaTraffic } from '../model/ledger-snapshot.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 import type { Finding, Report } from './report.ts';
 
@@ -60,11 +61,31 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
+/** Returns the reasons why a report does not contain everything that happened, as sentences. */
+export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'lostAt'>): readonly string[] {
+  return [
+    ...(dropped === 0 ? [] : [`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`]),
+    ...(lostAt === undefined
+      ? []
+      : [`The shared ledger lost its data; counts from before ${timeWords(lostAt)} UTC are missing.`]),
+  ];
+}
+
+/** The column names of the section about the gateways that share a ledger. */
+export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
+
+/** Returns the cells of a row about a gateway. */
+export function replicaCells(row: ReplicaTraffic): readonly [string, string, string, string, string] {
+  const { replica, release, lastSeenAt, requests, violations } = row;
+  return [replica, release, timeWords(lastSeenAt), String(requests), String(violations)];
+}
+
 /** Returns the end of a sentence that describes the scope of a report, or an empty string if it is not limited. */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),
     ...(scope.operation === undefined ? [] : [` for ${scope.operation}`]),
     ...(scope.release === undefined ? [] : [` in release ${scope.release}`]),
+    ...(scope.replica === undefined ? [] : [` at ${scope.replica} in the last 48 hours`]),
   ].join('');
 }

@@ -1,6 +1,6 @@
 import { endOfDay } from '../lib/clock.ts';
 import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
-import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
+import type { LedgerSnapshot, OperationTraffic, ReplicaTraffic } from '../model/ledger-snapshot.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /**
@@ -46,6 +46,8 @@ export interface ReportScope {
   readonly since: number | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
+  /** One of the gateways that share the ledger. Undefined for all of them. */
+  readonly replica?: string | undefined;
 }
 
 /** The content of a report, independent of its format. */
@@ -59,6 +61,10 @@ export interface Report {
   readonly requests: number;
   /** The number of records that the ledger dropped. */
   readonly dropped: number;
+  /** The gateways that share the ledger. Undefined if it is not shared. */
+  readonly replicas?: readonly ReplicaTraffic[];
+  /** The time at which a shared ledger was found empty, in epoch milliseconds. */
+  readonly lostAt?: number;
   /** The violations by category, worst first, in the order of `Contract-Status`. */
   readonly groups: readonly FindingGroup[];
   /** The findings in which the shadow contract differs from the live contract. They never fail a report. */
@@ -92,7 +98,7 @@ interface ReportInput {
  * Creates a report from a snapshot and the baseline. It shows the state of each violation and its share of the traffic.
  */
 export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
-  const { takenAt, dropped } = snapshot;
+  const { takenAt, dropped, replicas, lostAt } = snapshot;
   const traffic = snapshot.traffic.filter(
     ({ operation, release }) =>
       (scope.operation === undefined || operation === scope.operation) &&
@@ -117,7 +123,8 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
     .sort(worstFirst);
   const live = findings.filter(({ entry }) => entry.candidate === undefined);
   const seen = new Set(snapshot.entries.map(({ fingerprint }) => fingerprint));
-  const isPart = scope.since !== undefined || scope.operation !== undefined || scope.release !== undefined;
+  const { since, operation, release, replica } = scope;
+  const isPart = [since, operation, release, replica].some((limit) => limit !== undefined);
   return {
     takenAt,
     scope,
@@ -125,6 +132,8 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
     traffic,
     requests: traffic.reduce((sum, { requests }) => sum + requests, 0),
     dropped,
+    ...(replicas !== undefined && { replicas }),
+    ...(lostAt !== undefined && { lostAt }),
     groups: VIOLATION_CATEGORIES.map((category) => ({
       category,
       findings: live.filter(({ entry }) => entry.category === category),

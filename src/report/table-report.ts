@@ -3,9 +3,11 @@ import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
-  countWords,
+  incompleteWords,
   operationName,
   placeWords,
+  REPLICA_COLUMNS,
+  replicaCells,
   shareWords,
   summaryWords,
   timeWords,
@@ -23,7 +25,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
   const paint = createPaint(colors);
   return [
     ...wrapText(plainText(summaryWords(report)), width).map((line) => paint('bold', line)),
-    ...droppedLines(report, width),
+    ...incompleteWords(report).flatMap((words) => wrapText(words, width)),
     ...report.groups.flatMap(({ category, findings }) => [
       '',
       paint('bold', `${CATEGORY_WORDS[category]} (${category}, ${findings.length})`),
@@ -33,6 +35,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
     ...candidateLines(report, width, paint),
     ...baselineLines('Expired acceptances', report.expired, width, paint),
     ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
+    ...replicaLines(report, width, paint),
     ...hintLines(report, width),
   ].join('\n');
 };
@@ -74,10 +77,24 @@ function findingLines({ entry, baselineState, share, accepted }: Finding, width:
 const acceptedWords = ({ reason, owner, expires }: AcceptedViolation): string =>
   `Accepted by ${owner}${expires === undefined ? '' : ` until ${expires}`}: ${reason}`;
 
-function droppedLines({ dropped }: Report, width: number): string[] {
-  return dropped === 0
-    ? []
-    : wrapText(`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`, width);
+/** Lists the gateways that share the ledger, with their counts of the last 48 hours. */
+function replicaLines({ replicas = [] }: Report, width: number, paint: Paint): string[] {
+  if (replicas.length === 0) return [];
+  const widths = [width - 58, 14, 16, 8, 10];
+  const lineOf = (cells: readonly string[]) => {
+    const fitted = cells.map((cell, at) => {
+      const [text, size] = [plainText(cell), widths[at] ?? 0];
+      const short = text.length > size ? `${text.slice(0, size - 1)}…` : text;
+      return at < 3 ? short.padEnd(size) : short.padStart(size);
+    });
+    return `  ${fitted.join('  ')}`;
+  };
+  return [
+    '',
+    paint('bold', `Gateways (${replicas.length})`),
+    paint('dim', lineOf(REPLICA_COLUMNS.map((name) => name.toLowerCase()))),
+    ...replicas.map((row) => lineOf(replicaCells(row))),
+  ];
 }
 
 function candidateLines({ candidates }: Report, width: number, paint: Paint): string[] {

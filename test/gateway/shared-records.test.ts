@@ -46,6 +46,11 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
     const { json } = await report();
     expect(json).toMatchObject({
+      replicas: expect.arrayContaining([expect.objectContaining({ replica: 'a', requests: 2 })]) as unknown,
+    });
+    expect((await report('--replica', 'b')).json).toMatchObject({ requests: 1, scope: { replica: 'b' } });
+    expect((await report('--replica', 'c')).err).toContain('has no counts of c');
+    expect(json).toMatchObject({
       requests: 3,
       violations: expect.arrayContaining([
         expect.objectContaining({ operation: 'listIdeas', at: '/listCount', count: 3, callers: 1 }),

@@ -8,7 +8,16 @@ import { parseBaseline } from '../../src/ledger/baseline-file.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import type { AcceptedViolation, LedgerEntry } from '../../src/model/ledger-entry.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
-import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
+import {
+  acceptedWith,
+  entryWith,
+  HOSTILE,
+  HOSTILE_REPORT,
+  PLAIN,
+  reportOf,
+  snapshotWith,
+  TAKEN_AT,
+} from './report-fixtures.ts';
 
 const rendered = (format: string, report = HOSTILE_REPORT): string =>
   REPORT_FORMATS.get(format)?.report(report, PLAIN) ?? '';
@@ -274,4 +283,23 @@ describe('a comparison', () => {
       expect(text).toContain('00000000000000a1');
     },
   );
+});
+
+describe('the section about gateways that share a ledger', () => {
+  const replicas = [
+    { replica: 'pod-a', release: '1.1', lastSeenAt: TAKEN_AT, requests: 120, violations: 7 },
+    { replica: 'pod-b', release: '1.0', lastSeenAt: TAKEN_AT - 60_000, requests: 99, violations: 0 },
+  ];
+  const shared = reportOf(snapshotWith([entryWith()], { replicas, lostAt: TAKEN_AT - 3_600_000 }));
+
+  it.each(['table', 'markdown', 'html', 'json'])('is part of the format %s', (format) => {
+    const text = rendered(format, shared).replaceAll('\\', '');
+    expect(text).toMatch(/pod-a[\s\S]*1\.1[\s\S]*120[\s\S]*7[\s\S]*pod-b/);
+    expect(text).toMatch(format === 'json' ? /"lostAt": "2026-05-04T09:30/ : /counts from before 2026-05-04 09:30 UTC/);
+  });
+
+  it('does not exist without a shared ledger', () => {
+    for (const format of ['table', 'markdown', 'html', 'json'])
+      expect(rendered(format, reportOf(snapshotWith([entryWith()])))).not.toMatch(/Gateways|replicas|lostAt/);
+  });
 });

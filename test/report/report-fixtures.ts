@@ -99,14 +99,20 @@ export function reportOf(
 /** The rendering options that the tests use. */
 export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colors: false };
 
-/** A report with a hostile violation in each state. */
+/** A report with a hostile violation in each state, and with a hostile gateway. */
 export const HOSTILE_REPORT: Report = reportOf(
-  snapshotWith([
-    hostileEntry(),
-    hostileEntry({ fingerprint: '00000000000000a2', category: 'type' }),
-    hostileEntry({ fingerprint: '00000000000000a3', category: 'undocumented' }),
-    hostileEntry({ fingerprint: '00000000000000a4', candidate: 'newly-refused' }),
-  ]),
+  snapshotWith(
+    [
+      hostileEntry(),
+      hostileEntry({ fingerprint: '00000000000000a2', category: 'type' }),
+      hostileEntry({ fingerprint: '00000000000000a3', category: 'undocumented' }),
+      hostileEntry({ fingerprint: '00000000000000a4', candidate: 'newly-refused' }),
+    ],
+    {
+      replicas: [{ replica: HOSTILE, release: HOSTILE, lastSeenAt: TAKEN_AT, requests: 1, violations: 1 }],
+      lostAt: TAKEN_AT,
+    },
+  ),
   [
     acceptedWith({ fingerprint: '00000000000000a2', reason: HOSTILE, owner: HOSTILE, summary: HOSTILE }),
     acceptedWith({ fingerprint: '00000000000000a3', reason: HOSTILE, owner: HOSTILE, expires: '2020-01-01' }),

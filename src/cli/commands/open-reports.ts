@@ -6,6 +6,7 @@ import { readBaselineFile } from '../../ledger/baseline-file.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { closestName } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Baseline } from '../../model/ledger-entry.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
@@ -37,8 +38,10 @@ export function openReports(
   );
   const baseline = baselineOf(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
-  const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>
-    toReport(snapshot, { scope: { since, operation, release }, baseline, placeOf });
+  const of = (snapshot: LedgerSnapshot, { since, operation, release, replica }: ReportScope) => {
+    requireReplica(replica, snapshot, ledger.name);
+    return toReport(snapshot, { scope: { since, operation, release, replica }, baseline, placeOf });
+  };
   return {
     source: ledger.name,
     of,
@@ -68,11 +71,23 @@ function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contra
   return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
 }
 
-function queryOf({ since, operation, release }: ReportScope): LedgerQuery {
+/** Throws a UsageError if the ledger does not contain the requested gateway. */
+function requireReplica(replica: string | undefined, { replicas }: LedgerSnapshot, ledger: string): void {
+  if (replica === undefined) return;
+  if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share in Redis');
+  const known = replicas.map((one) => one.replica);
+  if (known.includes(replica)) return;
+  const near = closestName(replica, known);
+  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`--replica: ${ledger} has no counts of ${replica}${suggestion}`);
+}
+
+function queryOf({ since, operation, release, replica }: ReportScope): LedgerQuery {
   return {
     ...(since !== undefined && { since }),
     ...(operation !== undefined && { operation }),
     ...(release !== undefined && { release }),
+    ...(replica !== undefined && { replica }),
   };
 }
 

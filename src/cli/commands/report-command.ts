@@ -42,6 +42,11 @@ export const reportCommand: Command = {
     },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'release', value: 'LABEL', help: 'Only violations of this release.' },
+    {
+      name: 'replica',
+      value: 'NAME',
+      help: 'Only the last 48 hours of one of the gateways that share a ledger in Redis.',
+    },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
     { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented requests in the ledger.' },
     ...FAIL_FLAGS,

@@ -26,6 +26,7 @@ export interface ReportRequest {
   readonly since: number | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
+  readonly replica: string | undefined;
   readonly rules: readonly FailRule[];
 }
 
@@ -46,6 +47,8 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     throw new UsageError('--fail-on cannot be combined with a fingerprint');
   if (compare !== undefined && line.last('release') !== undefined)
     throw new UsageError('--compare cannot be combined with --release');
+  if (compare !== undefined && line.last('replica') !== undefined)
+    throw new UsageError('--compare cannot be combined with --replica');
   if (line.last('release') === '')
     throw new UsageError('--release requires a label, as set with release or PORTICO_RELEASE');
   const suggestAllow = line.all('suggest-allow').length > 0;
@@ -65,6 +68,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     since: since === undefined ? undefined : sinceHour(since, now),
     operation: line.last('operation'),
     release: line.last('release'),
+    replica: line.last('replica'),
     rules: failRules(line),
   };
 }
