@@ -75,8 +75,7 @@ export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'l
 export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
 
 /** Returns the cells of a row about a gateway. */
-export function replicaCells(row: ReplicaTraffic): readonly [string, string, string, string, string] {
-  const { replica, release, lastSeenAt, requests, violations } = row;
+export function replicaCells({ replica, release, lastSeenAt, requests, violations }: ReplicaTraffic): string[] {
   return [replica, release, timeWords(lastSeenAt), String(requests), String(violations)];
 }
 

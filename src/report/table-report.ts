@@ -93,7 +93,7 @@ function replicaLines({ replicas = [] }: Report, width: number, paint: Paint): s
     '',
     paint('bold', `Gateways (${replicas.length})`),
     paint('dim', lineOf(REPLICA_COLUMNS.map((name) => name.toLowerCase()))),
-    ...replicas.map((row) => lineOf(replicaCells(row))),
+    ...replicas.map((one) => lineOf(replicaCells(one))),
   ];
 }
 
