@@ -100,8 +100,8 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(packages.filter((name) => ['vitest', 'typescript', 'node'].includes(name))).toEqual([]);
   });
 
-  it('needs at most 50 MB besides Node and the base image, so that all of it is smaller than 200 MB', () => {
-    expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(50e6);
+  it('needs at most 40 MB besides Node and the base image, so that all of it is smaller than 200 MB', () => {
+    expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
 
   it('starts without privileges, serves requests, and writes only to the volume', async () => {

@@ -89,6 +89,10 @@ export function unpackImage(busybox: string): UnpackedImage {
     fs.rmSync(inImage(`/portico/${name}`), { recursive: true });
   for (const name of productionPackages()) copy(join(packageRoot, name), inImage(`/portico/${name}`));
 
+  const unread = [...deployFile('Dockerfile').matchAll(/-name '\*(\.[\w.]+)'/g)].map(([, end = '']) => end);
+  for (const one of fs.readdirSync(inImage('/portico'), { recursive: true, withFileTypes: true }))
+    if (one.isFile() && unread.some((end) => one.name.endsWith(end))) fs.rmSync(join(one.parentPath, one.name));
+
   copy(process.execPath, inImage('/usr/local/bin/node'));
   copy(busybox, inImage('/bin/busybox'));
   copy(join(packageRoot, 'deploy', 'healthcheck.sh'), inImage('/usr/local/bin/healthcheck.sh'));
