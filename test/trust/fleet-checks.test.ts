@@ -3,7 +3,8 @@ import { cacheResult, countFills, createStaleness, leaksOf } from '../../tools/f
 import { differencesOf, valuesOf } from '../../tools/fleet/compare.ts';
 import type { FillEvent, ReadEvent, WriteEvent } from '../../tools/fleet/events.ts';
 import { commandsIn } from '../../tools/fleet/run-fleet.ts';
-import { needsOf, readResults, withTables } from '../../tools/fleet/scale-page.ts';
+import { repeatedIn } from '../../tools/fleet/programs.ts';
+import { largestFleet, needsOf, readResults, withTables } from '../../tools/fleet/scale-page.ts';
 import { simulateFleet, type SimulationSettings } from '../../tools/fleet/simulate.ts';
 import { createWorkload, mayRequest } from '../../tools/fleet/workload.ts';
 import { readText } from '../readme/tables.ts';
@@ -130,6 +131,11 @@ describe('the checks of a fleet', () => {
     ]);
   });
 
+  it('count the requests that HAProxy repeated', () => {
+    const csv = '# pxname,svname,qcur,wretr,wredis\ngateways,gateway0,0,2,1\ngateways,gateway1,0,3,0\ngateways,BACKEND,0,5,1\n';
+    expect(repeatedIn(csv)).toBe(5);
+  });
+
   it('report a value of the simulation that differs by more than 15 %', () => {
     const measured = valuesOf(simulated, workload, { freshSeconds: 2, seconds: 8 });
     const point = { gateways: 3, requestsPerSecond: 200, measured };
@@ -191,6 +197,8 @@ describe('the page docs/scale.md', () => {
       saturatesFirst: 'Redis (pages and locks)',
     });
     // Half a core for each gateway, one core for Redis, and the memory of both.
+    // 912 g + 8.8 g² commands per second, of which one core executes 50,000.
+    expect(largestFleet(fleet, inputs)).toBe(39);
     expect(needs.dollarsPerMonth).toBeCloseTo(6 * 30 + ((10 * 102e6 + 2 * 8e6) / 2 ** 30) * 4, 5);
   });
 });

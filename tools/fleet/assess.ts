@@ -134,6 +134,10 @@ export function assess(run: FleetRun): readonly Row[] {
             holds: cut.length <= 1,
             examples: cut.map(({ method, what }) => `${method}: ${what}`),
           },
+          {
+            what: 'requests that the balancer repeated at another gateway',
+            value: run.repeated === undefined ? 'not counted by nginx' : grouped(run.repeated),
+          },
         ]),
     bounded(
       `reads more than ${CONNECTED_BOUND_MS / 1000} s out of date while Redis is connected`,

@@ -131,7 +131,8 @@ export interface Backend {
 /** A running load balancer. */
 export interface BalancerProcess {
   readonly port: number;
-  readonly pid: number;
+  /** Returns how often a request was sent to a gateway again. Undefined for nginx, which does not count it. */
+  repeated(): Promise<number | undefined>;
 }
 
 /** Starts the load balancer. It sends a request whose connection was cut to another gateway, unless it is a POST. */
@@ -144,22 +145,44 @@ export async function startBalancer(
   const own = join(folder, kind);
   mkdirSync(own, { recursive: true });
   const file = join(own, 'balancer.conf');
-  writeFileSync(file, kind === 'haproxy' ? haproxyText(port, backends) : nginxText(port, backends));
+  const statistics = join(own, 'stats');
+  writeFileSync(file, kind === 'haproxy' ? haproxyText(port, backends, statistics) : nginxText(port, backends));
   const args =
     kind === 'haproxy' ? ['-db', '-f', file] : ['-p', own, '-c', file, '-e', 'error.log', '-g', 'daemon off;'];
   const child = spawn(path, args, { stdio: 'ignore' });
   children.add(child);
   await untilOpen(port, child, kind);
-  return { port, pid: child.pid ?? 0 };
+  return { port, repeated: async () => (kind === 'haproxy' ? repeatedIn(await readStatistics(statistics)) : undefined) };
 }
 
-function haproxyText(port: number, backends: readonly Backend[]): string {
+/** Reads the statistics of HAProxy in CSV. */
+function readStatistics(path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    let text = '';
+    socket.on('error', reject);
+    socket.on('data', (part: Buffer) => (text += part.toString()));
+    socket.on('end', () => resolve(text));
+    socket.write('show stat\n');
+  });
+}
+
+/** Returns the sum of the repeated requests (`wretr`) of all gateways in HAProxy's statistics. */
+export function repeatedIn(csv: string): number {
+  const [head = '', ...lines] = csv.split('\n');
+  const [place, name] = [head.split(',').indexOf('wretr'), head.split(',').indexOf('svname')];
+  const rows = lines.map((line) => line.split(',')).filter((cells) => cells[name]?.startsWith('gateway') === true);
+  return rows.reduce((sum, cells) => sum + Number(cells[place]), 0);
+}
+
+function haproxyText(port: number, backends: readonly Backend[], statistics: string): string {
   const servers = backends.map(
     ({ port: own, adminPort }, index) => `  server gateway${index} 127.0.0.1:${own} check port ${adminPort}`,
   );
   return `global
   nbthread 1
   maxconn 4096
+  stats socket ${statistics}
 defaults
   mode http
   timeout connect 1s

@@ -62,6 +62,8 @@ export interface FleetRun {
   readonly costs: readonly WindowCosts[];
   readonly disturbances: Disturbances | undefined;
   readonly requests: number;
+  /** How often the balancer sent a request to a gateway again. Undefined if it does not count them. */
+  readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
   /** Redis commands per second for each gateway without requests. */
@@ -169,6 +171,7 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
       costs,
       disturbances,
       requests: counts.sent,
+      repeated: await balancer.repeated(),
       rssBytes: gateways.map((gateway) => gateway.rssBytes()),
       redisBytes: Number(/^used_memory:(\d+)/m.exec(await redis.ask('INFO memory'))?.[1]),
       idleCommandsPerSecond,

@@ -165,6 +165,18 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   };
 }
 
+/**
+ * Returns the number of gateways at which one Redis server uses its core completely. Arrivals of purges grow with the
+ * square of the number, and all other commands in proportion to it.
+ */
+export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
+  const { idle, record, page, purge, arrival } = commandsPerSecond;
+  const linear = (idle + record + page + purge) / gateways;
+  const square = arrival / gateways ** 2;
+  const limit = 1e6 / inputs.redisCpuUsPerCommand;
+  return Math.floor((Math.sqrt(linear ** 2 + 4 * square * limit) - linear) / (2 * square));
+}
+
 function modelTables({ model }: ScaleResults): string {
   if (model === undefined) return NOT_MEASURED;
   const { inputs, fleets } = model;
@@ -175,6 +187,14 @@ function modelTables({ model }: ScaleResults): string {
     ['memory of a gateway without large caches', `${(inputs.gatewayBytes / MIB).toFixed(0)} MiB`],
     ['size of a page', `${grouped(inputs.pageBytes)} bytes, and ${grouped(PAGE_OVERHEAD_BYTES)} for its key and tags`],
   ];
+  const last = fleets.at(-1);
+  const largest =
+    last === undefined
+      ? []
+      : [
+          `One Redis server uses its core completely with about ${largestFleet(last, inputs)} gateways and`,
+          `${grouped((largestFleet(last, inputs) * last.callers) / last.gateways)} callers.`,
+        ];
   const load = fleets.map((one) => [
     String(one.gateways),
     grouped(one.callers),
@@ -232,6 +252,7 @@ function modelTables({ model }: ScaleResults): string {
       ],
       costs,
     ),
+    largest.join('\n'),
   ].join('\n\n');
 }
 
