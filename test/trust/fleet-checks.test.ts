@@ -132,7 +132,8 @@ describe('the checks of a fleet', () => {
   });
 
   it('count the requests that HAProxy repeated', () => {
-    const csv = '# pxname,svname,qcur,wretr,wredis\ngateways,gateway0,0,2,1\ngateways,gateway1,0,3,0\ngateways,BACKEND,0,5,1\n';
+    const csv =
+      '# pxname,svname,qcur,wretr,wredis\ngateways,gateway0,0,2,1\ngateways,gateway1,0,3,0\ngateways,BACKEND,0,5,1\n';
     expect(repeatedIn(csv)).toBe(5);
   });
 

@@ -117,6 +117,8 @@ export function assess(run: FleetRun): readonly Row[] {
     const own = costs.reduce((sum, one) => sum + (one.requestsOf[index] ?? 0), 0);
     return (ms * 1000) / Math.max(1, own);
   });
+  const costOf = (name: 'requests' | 'sent' | 'unanswered') => costs.reduce((sum, one) => sum + one[name], 0);
+  const [requests, sent, unanswered] = [costOf('requests'), costOf('sent'), costOf('unanswered')];
   return [
     bounded(
       'failed requests',
@@ -195,8 +197,12 @@ export function assess(run: FleetRun): readonly Row[] {
       value: `${figures.redisCpuUsPerRequest.toFixed(0)} µs, ${figures.redisCpuUsPerCommand.toFixed(1)} µs`,
     },
     {
-      what: 'Redis commands per request, and per second of each gateway without requests',
+      what: 'Redis commands per request, including those in scripts, and per second of each gateway without requests',
       value: `${figures.commandsPerRequest.toFixed(2)}, ${run.idleCommandsPerSecond.toFixed(1)}`,
+    },
+    {
+      what: 'commands that gateways sent to Redis per request, and commands without a result',
+      value: `${(sent / requests).toFixed(2)}; ${grouped(unanswered)} of ${grouped(sent)}`,
     },
     {
       what: 'memory of each gateway, and of Redis',

@@ -152,7 +152,10 @@ export async function startBalancer(
   const child = spawn(path, args, { stdio: 'ignore' });
   children.add(child);
   await untilOpen(port, child, kind);
-  return { port, repeated: async () => (kind === 'haproxy' ? repeatedIn(await readStatistics(statistics)) : undefined) };
+  return {
+    port,
+    repeated: async () => (kind === 'haproxy' ? repeatedIn(await readStatistics(statistics)) : undefined),
+  };
 }
 
 /** Reads the statistics of HAProxy in CSV. */

@@ -36,7 +36,10 @@ export interface WindowCosts {
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];
   readonly redisCpuMs: number;
-  /** Redis commands by name, without those of this tool. */
+  /** The commands that gateways sent to Redis, and those of them without a result. */
+  readonly sent: number;
+  readonly unanswered: number;
+  /** Redis commands by name, including those inside scripts, without those of this tool. */
   readonly commands: ReadonlyMap<string, number>;
 }
 
@@ -221,6 +224,8 @@ interface Reading {
   readonly cpuMs: readonly number[];
   readonly redisCpuMs: number;
   readonly requests: readonly number[];
+  readonly sent: readonly number[];
+  readonly answered: readonly number[];
   readonly commands: ReadonlyMap<string, number>;
 }
 
@@ -232,12 +237,15 @@ function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): 
     readers.set(pid, reader);
     return totalNs(reader([pid])) / 1e6;
   };
+  const metricOf = (pattern: RegExp) => Promise.all(gateways.map((gateway) => gateway.metric(pattern)));
   return {
     read: async () => ({
       at: now(),
       cpuMs: gateways.map((gateway) => cpuMs(gateway.pid())),
       redisCpuMs: cpuMs(redis.pid()),
-      requests: await Promise.all(gateways.map((gateway) => gateway.metric(/^portico_http_requests_total\{/))),
+      requests: await metricOf(/^portico_http_requests_total\{/),
+      sent: await metricOf(/^portico_redis_commands_total\{/),
+      answered: await metricOf(/^portico_redis_commands_total\{outcome="ok"/),
       commands: commandsIn(await redis.ask('INFO commandstats')),
     }),
   };
@@ -255,9 +263,13 @@ function costsBetween(before: Reading, after: Reading): WindowCosts {
   const differences = (of: (reading: Reading) => readonly number[]) =>
     of(after).map((value, index) => value - (of(before)[index] ?? 0));
   const requestsOf = differences(({ requests }) => requests);
+  const total = (of: (reading: Reading) => readonly number[]) => differences(of).reduce((sum, one) => sum + one, 0);
+  const sent = total((reading) => reading.sent);
   return {
     seconds: (after.at - before.at) / 1000,
-    requests: requestsOf.reduce((sum, one) => sum + one, 0),
+    requests: total(({ requests }) => requests),
+    sent,
+    unanswered: sent - total(({ answered }) => answered),
     requestsOf,
     gatewayCpuMs: differences(({ cpuMs }) => cpuMs),
     redisCpuMs: after.redisCpuMs - before.redisCpuMs,
