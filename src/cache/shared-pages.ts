@@ -48,6 +48,8 @@ export interface SharedPages {
   claim(key: string, need: Need): Promise<Claim>;
   /** Stores a page for all gateways, in the background. `at` is the position of the log when its fetch began. */
   put(key: string, page: StoredPage, at: LogPosition): void;
+  /** Reports that a page was not stored because it was purged while it was fetched. */
+  outdated(key: string): void;
   /** Removes a page, in the background. */
   drop(key: string): void;
   /** Compresses a body, unless another gateway has already done so. */
@@ -83,6 +85,11 @@ const TIMES = {
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;
+/**
+ * How many fetches of other gateways a request waits for. If each page is purged while it is fetched, the requests would
+ * otherwise wait for each other in turn.
+ */
+const MAX_REPORTS = 2;
 
 const deflate: Compress = promisify(gzip);
 const expand = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
@@ -96,6 +103,8 @@ interface Held {
   readonly token: string;
   /** Whether the page was stored. Undefined if it was not even attempted. */
   write?: Promise<boolean>;
+  /** True if the page was purged while it was fetched. */
+  isOutdated?: boolean;
 }
 
 /** Returns whether a cache key has the same meaning in every process. */
@@ -159,9 +168,10 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       store.renew(hash, token, times.lease).catch(() => undefined);
     }, times.renew).unref();
     const finish = async () => {
-      const stored = (await lock.write) === true;
-      if (!stored) unstorable.set(key, performance.now() + times.unstorable);
-      await store.release(hash, token, stored);
+      // The waiting requests fetch a purged page again under a lock, like any page that is missing.
+      const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
+      if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
+      await store.release(hash, token, mayLookUp);
     };
     return {
       kind: 'fetch',
@@ -189,6 +199,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     const hash = hashOf(key);
     const deadline = performance.now() + times.longestWait;
     let waited = false;
+    let reports = 0;
     try {
       for (;;) {
         const found = await read(key, hash);
@@ -212,10 +223,12 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
             return { kind: 'page', shared: latest, done: ignore };
           }
           if (!need.mayWait) return BUSY;
+          if (reports === MAX_REPORTS) return withoutLock(shared);
           if (!waited) counts.waits += 1;
           waited = true;
           const stored = await report.outcome(times.poll * (0.75 + Math.random() / 2));
           if (stored === false) unstorable.set(key, performance.now() + times.unstorable);
+          if (stored === true) reports += 1;
           if (stored === false || performance.now() > deadline) return withoutLock(shared);
         } finally {
           report.stop();
@@ -275,6 +288,10 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       const fetch = held.get(key);
       if (fetch !== undefined) fetch.write = write;
     },
+    outdated(key) {
+      const fetch = held.get(key);
+      if (fetch !== undefined) fetch.isOutdated = true;
+    },
     drop(key) {
       if (isSharable(key) && store.isAvailable()) store.drop(hashOf(key)).catch(() => undefined);
     },
@@ -303,7 +320,10 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
     },
     beginFill: (tags) => ({ ...cache.beginFill(tags), at: changes.position() }),
     store(key, fill, input) {
-      if (!cache.store(key, fill, input)) return false;
+      if (!cache.store(key, fill, input)) {
+        if (fill.generation !== cache.generation()) pages?.outdated(key);
+        return false;
+      }
       const page = cache.lookup(key)?.entry;
       if (page !== undefined && fill.at !== undefined) pages?.put(key, page, fill.at);
       return true;

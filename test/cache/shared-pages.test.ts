@@ -167,6 +167,43 @@ describe('a shared page', () => {
     expect([again.map(({ kind }) => kind), fake.locks.size]).toEqual([['fetch', 'fetch'], 0]);
   });
 
+  // Otherwise, one write during a fetch would make every gateway fetch the page, and again for the next ten seconds.
+  it('is fetched by one of the waiting gateways if it was purged while it was fetched', async () => {
+    const [a, b, c] = [member(), member(), member()];
+    const first = await a.pages.claim(KEY, { mayWait: true });
+    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true }));
+    await until(() => b.pages.counts().waits === 1 && c.pages.counts().waits === 1);
+    const fill = a.memory.beginFill(['ideas']);
+    a.memory.purge(['ideas']);
+    expect(a.memory.store(KEY, fill, pageOf('old'))).toBe(false);
+    first.done();
+    const second = await Promise.race(waiting);
+    expect([second.kind, fake.locks.size]).toEqual(['fetch', 1]);
+    for (const { memory } of [b, c]) memory.store(KEY, memory.beginFill([]), pageOf('x'));
+    second.done();
+    expect((await Promise.all(waiting)).map(({ kind }) => kind).toSorted()).toEqual(['fetch', 'page']);
+  });
+
+  // With frequent purges, the requests of all gateways would otherwise wait for each other in turn.
+  it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
+    const waiting = member({}, { ...TIMES, poll: 60_000 });
+    const owner = await member().pages.claim(KEY, { mayWait: true });
+    const claim = waiting.pages.claim(KEY, { mayWait: true });
+    await until(() => waiting.pages.counts().waits === 1);
+    const store = fake.connect();
+    for (let fetches = 0; fetches < 2; fetches += 1) {
+      const lookups = fake.lookups;
+      const hash = [...fake.locks.keys()][0] ?? '';
+      // Somebody else takes the lock before the waiting gateway does.
+      fake.locks.set(hash, 'of another gateway');
+      await store.release(hash, 'of nobody', true);
+      await until(() => fake.lookups > lookups);
+    }
+    expect((await claim).kind).toBe('fetch');
+    expect([...fake.locks.values()]).toEqual(['of another gateway']);
+    owner.done();
+  });
+
   it('is not fetched for a refresh that another gateway is doing', async () => {
     const [a, b] = [member(), member()];
     await a.pages.claim(KEY, { mayWait: true });
