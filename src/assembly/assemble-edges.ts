@@ -58,7 +58,8 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
       readiness,
       reload: () => reload('console'),
       publicAddress: () => {
-        const address = ownAddress(publicServer.server.address());
+        const { role } = parts;
+        const address = role?.kind === 'primary' ? role.publicAddress() : ownAddress(publicServer.server.address());
         return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
       },
     });

@@ -36,7 +36,8 @@ import { assembleOverrides } from './assemble-overrides.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, operatorView, type ProcessChanges, type ProcessRole } from './process-role.ts';
+import { type OperatorView, operatorView } from './operator-view.ts';
+import type { ProcessChanges, ProcessRole } from './process-role.ts';
 import type { SharedDemotions } from './shared-demotions.ts';
 import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
@@ -194,7 +195,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     shared,
     processes,
     demotions,
-    view: operatorView(role, { metrics, upstreams, live }),
+    view: operatorView(role, { metrics, upstreams, shared, live }),
     purge:
       changes === undefined
         ? purge

@@ -1,20 +1,11 @@
-import type { MetricObject } from 'prom-client';
-import type { PageCache } from '../cache/page-cache.ts';
-import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
-import type { Readiness } from '../http/admin-app.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
 import type { LedgerQuery } from '../model/ledger-snapshot.ts';
-import type { CountsIncrease, Metrics, MetricsFormat, NumericSources } from '../telemetry/metrics.ts';
-import type { UpstreamStats } from '../upstream/create-upstream.ts';
-import type { GateHistory } from '../upstream/upstream-gate.ts';
-import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { createWorkerChangeLog, type PrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import type { Peer } from '../workers/ipc-peer.ts';
 import type { Supervisor, WorkerIdentity } from '../workers/supervise-workers.ts';
-import { sumOfStats, type Upstreams } from './upstreams.ts';
 
 /** The part of this process if several processes serve together. */
 export type ProcessRole = PrimaryRole | WorkerRole;
@@ -28,243 +19,16 @@ export interface PrimaryRole {
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
   /** Calls a listener whenever a worker has ended. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
+  /** Returns the address at which the workers listen. Undefined before the first of them is ready. */
+  readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
 }
 
 /** A worker serves public requests. */
-interface WorkerRole {
+export interface WorkerRole {
   readonly kind: 'worker';
   readonly primary: Peer;
   /** The functions that the primary process can call. The gateway adds its own. */
   readonly handlers: Record<string, (value: never) => unknown>;
-}
-
-/** What a worker reports to the primary process, about once a second and before every scrape. */
-interface WorkerReport {
-  /** How much the counters have grown since the last report. */
-  readonly increase: readonly CountsIncrease[];
-  readonly sources: NumericSources;
-  readonly upstream: UpstreamStats;
-  readonly health: UpstreamHealth;
-  readonly history: GateHistory;
-  readonly readiness: Readiness;
-}
-
-/** What operators see of the processes that serve requests: of this one, or of all workers together. */
-export interface OperatorView {
-  upstream(): UpstreamStats;
-  upstreamHealth(): UpstreamHealth;
-  upstreamHistory(): GateHistory;
-  inventory(query: InventoryQuery): PageInventory | Promise<PageInventory>;
-  /** Returns the text of a scrape that includes what all processes have counted. */
-  exposition: (format?: MetricsFormat) => Promise<string>;
-  /** Undefined if this process serves requests itself. */
-  readiness?(): Readiness;
-  /** Lets the gauges of this process return the values of all workers. Call it after all sources are connected. */
-  connectGauges?(): void;
-}
-
-interface ViewParts {
-  readonly metrics: Metrics;
-  readonly upstreams: Upstreams;
-  readonly live: { readonly cache: PageCache };
-}
-
-/** Returns the view of operators on this process or, in the primary process, on its workers. */
-export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
-  const { metrics, upstreams, live } = parts;
-  if (role?.kind === 'primary') return viewOfWorkers(role, parts);
-  return {
-    upstream: () => upstreams.stats(),
-    upstreamHealth: () => upstreams.current.health(),
-    upstreamHistory: () => upstreams.current.history(),
-    inventory: (query) => live.cache.inventory(query),
-    exposition: (format) => metrics.exposition(format),
-  };
-}
-
-const REPORT_MS = 1_000;
-
-/** Reports to the primary process, and answers its calls. Returns a function that sends the last report. */
-export function reportToPrimary(
-  { primary, handlers }: WorkerRole,
-  { metrics, view }: { readonly metrics: Metrics; readonly view: OperatorView },
-  readiness: () => Readiness,
-): () => Promise<void> {
-  const report = (): WorkerReport => ({
-    increase: metrics.takeIncrease(),
-    sources: metrics.readNumbers(),
-    upstream: view.upstream(),
-    health: view.upstreamHealth(),
-    history: view.upstreamHistory(),
-    readiness: readiness(),
-  });
-  handlers['report'] = report;
-  handlers['inventory'] = (query: InventoryQuery) => view.inventory(query);
-  handlers['processMetrics'] = () => metrics.processMetrics();
-  const send = async () => void (await primary.call('report', report()).catch(() => undefined));
-  const timer = setInterval(() => void send(), REPORT_MS).unref();
-  return () => {
-    clearInterval(timer);
-    return send();
-  };
-}
-
-/** The numeric sources that only grow. Those of workers that have ended are kept. */
-const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
-  'limitsExceeded',
-  'failedHandshakes',
-  'candidateDropped',
-  'ledgerDropped',
-  'spansExported',
-  'spansFailed',
-  'spansDropped',
-]);
-/** The numeric sources of which the lowest or the highest value counts. The others are added. */
-const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
-const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen']);
-
-/** These values belong to the primary process itself. */
-const OWN: ReadonlySet<string> = new Set(['ledgerEntries', 'ready', 'certificateNotAfter', 'certificateOutdated']);
-
-/** Collects the reports of the workers and adds their counts to the metrics of the primary process. */
-function viewOfWorkers({ workers, handlers, onEnd }: PrimaryRole, { metrics, upstreams }: ViewParts): OperatorView {
-  const latest = new Map<number, WorkerReport>();
-  const idle = idleStats(upstreams.stats());
-  const departed = { stats: idle, counts: new Map<keyof NumericSources, number>() };
-  const take = (number: number, report: WorkerReport) => {
-    metrics.add(report.increase);
-    latest.set(number, report);
-  };
-  const reports = () => [...latest.values()];
-  const refresh = async () => {
-    const asked = workers
-      .ready()
-      .map(async ({ number, peer }) => take(number, (await peer.call('report')) as WorkerReport));
-    await Promise.allSettled(asked);
-  };
-  const valueOf = (key: keyof NumericSources): number => {
-    const values = reports().map(({ sources }) => sources[key] ?? 0);
-    if (LOWEST.has(key)) return values.length === 0 ? 0 : Math.min(...values);
-    if (HIGHEST.has(key)) return Math.max(0, ...values);
-    return values.reduce((sum, value) => sum + value, departed.counts.get(key) ?? 0);
-  };
-  handlers['report'] = (report: WorkerReport, { number }) => take(number, report);
-  // Counters must not decrease when a worker ends.
-  onEnd(({ number }) => {
-    const report = latest.get(number);
-    if (report === undefined) return;
-    latest.delete(number);
-    const { limitsExceeded, retries } = report.upstream;
-    departed.stats = sumOfStats([departed.stats, { ...idle, limitsExceeded, retries }]);
-    for (const key of COUNTS) departed.counts.set(key, (departed.counts.get(key) ?? 0) + (report.sources[key] ?? 0));
-  });
-  const view: OperatorView = {
-    upstream() {
-      const stats = reports().map(({ upstream }) => upstream);
-      const circuit = stats.find((one) => one.circuit !== 'closed')?.circuit ?? 'closed';
-      return { ...sumOfStats([...stats, departed.stats]), circuit };
-    },
-    upstreamHealth: () => worstHealth(reports().map(({ health }) => health)),
-    upstreamHistory() {
-      const histories = reports().map(({ history }) => history);
-      const failures = histories.flatMap(({ lastFailure }) => lastFailure ?? []);
-      return {
-        lastFailure: failures.toSorted((one, other) => other.at - one.at)[0],
-        changes: histories.flatMap(({ changes }) => changes).toSorted((one, other) => one.at - other.at),
-      };
-    },
-    inventory: async (query) => mergeInventories((await workers.callAll('inventory', query)) as PageInventory[], query),
-    async exposition(format) {
-      await refresh();
-      return metrics.exposition(format, (await workers.callAll('processMetrics')) as MetricObject[][]);
-    },
-    readiness() {
-      if (reports().some(({ readiness }) => readiness.ready)) return { ready: true, reasons: [] };
-      const reasons = new Set(reports().flatMap(({ readiness }) => readiness.reasons));
-      return { ready: false, reasons: reasons.size === 0 ? ['no worker is running'] : [...reasons] };
-    },
-    connectGauges() {
-      const keys = Object.keys(metrics.readNumbers()) as (keyof NumericSources)[];
-      const gauges = keys.filter((key) => !OWN.has(key)).map((key) => [key, () => valueOf(key)] as const);
-      metrics.watch({
-        ...(Object.fromEntries(gauges) as object),
-        upstreamRetries: () => view.upstream().retries,
-        upstreamAddresses: () => view.upstreamHealth().addresses,
-        workers: () => workers.ready().length,
-        workerRestarts: () => workers.restarts(),
-      });
-    },
-  };
-  return view;
-}
-
-const idleStats = (stats: UpstreamStats): UpstreamStats => ({
-  ...stats,
-  inFlight: 0,
-  queued: 0,
-  streams: 0,
-  openConnections: 0,
-  limitsExceeded: 0,
-  retries: { succeeded: 0, failed: 0, refused: 0 },
-});
-
-/** Returns the worst health that a worker reports. The requests to each address are added. */
-function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
-  const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
-  const byAddress = Map.groupBy(
-    all.flatMap(({ addresses }) => addresses),
-    ({ address }) => address,
-  );
-  return {
-    status: status ?? 'healthy',
-    reasons: [...new Set(all.flatMap(({ reasons }) => reasons))],
-    addresses: [...byAddress.values()].flatMap((same) => {
-      const worst = same.find((one) => one.state === 'ejected' || one.probe === 'failed') ?? same[0];
-      if (worst === undefined) return [];
-      const sum = (of: 'succeeded' | 'failed') =>
-        same.reduce((total, { requests }) => total + (requests?.[of] ?? 0), 0);
-      const requests = worst.requests && { requests: { succeeded: sum('succeeded'), failed: sum('failed') } };
-      return [{ ...worst, ...requests, inFlight: same.reduce((total, { inFlight }) => total + inFlight, 0) }];
-    }),
-  };
-}
-
-/** Adds the inventories of several caches. */
-function mergeInventories(all: readonly PageInventory[], { limit }: InventoryQuery): PageInventory {
-  const sum = (of: (one: PageInventory) => number) => all.reduce((total, one) => total + of(one), 0);
-  const operations = Map.groupBy(
-    all.flatMap((one) => one.operations),
-    ({ operation }) => operation,
-  );
-  const tags = Map.groupBy(
-    all.flatMap((one) => one.tags),
-    ({ tag }) => tag,
-  );
-  return {
-    entries: sum(({ entries }) => entries),
-    bytes: sum(({ bytes }) => bytes),
-    maxBytes: sum(({ maxBytes }) => maxBytes),
-    operations: [...operations]
-      .map(([operation, rows]) =>
-        Object.assign({ operation, fresh: rows.reduce((count, { fresh }) => count + fresh, 0) }, sumOfRows(rows)),
-      )
-      .toSorted((one, other) => other.bytes - one.bytes),
-    tags: [...tags]
-      .map(([tag, rows]) => Object.assign({ tag }, sumOfRows(rows)))
-      .toSorted((one, other) => other.entries - one.entries)
-      .slice(0, limit),
-    matchingTags: Math.max(0, ...all.map(({ matchingTags }) => matchingTags)),
-  };
-}
-
-function sumOfRows(
-  rows: readonly { readonly entries: number; readonly bytes: number; readonly oldestSeconds: number }[],
-) {
-  return {
-    entries: rows.reduce((total, row) => total + row.entries, 0),
-    bytes: rows.reduce((total, row) => total + row.bytes, 0),
-    oldestSeconds: Math.max(...rows.map((row) => row.oldestSeconds)),
-  };
 }
 
 /** The log of the processes that serve together, which does not need Redis. */

@@ -3,6 +3,7 @@ import type { PrimaryRole } from '../assembly/process-role.ts';
 import { type Settings, withUpstreamUrl, workerShare } from '../config/settings.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { systemClock } from '../lib/clock.ts';
+import { reachableHost } from '../lib/network-address.ts';
 import { createPrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import { createPeer, type IpcPort } from '../workers/ipc-peer.ts';
 import {
@@ -76,7 +77,7 @@ export async function startWithWorkers(
     fork: forkWorker,
     clock: systemClock,
     handlerOf: (name, worker) => {
-      const handler = handlers[name];
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
       return handler && ((value) => handler(value, worker));
     },
     events: {
@@ -96,6 +97,11 @@ export async function startWithWorkers(
     changes: createPrimaryChangeLog(() => workers.ready(), systemClock),
     handlers,
     onEnd: (listener) => void endListeners.push(listener),
+    publicAddress() {
+      if (publicUrl === '') return undefined;
+      const { hostname, port, protocol } = new URL(publicUrl);
+      return { host: reachableHost(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+    },
   };
   const started = await createGateway(settings, { ...parts, role });
   gateway = started;
@@ -136,8 +142,10 @@ function forkWorker(): WorkerProcess {
 
 /** Returns the channel of a process to its primary process, or of the primary process to a worker. */
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
+  const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    send: (message) => void (end.send as ((message: unknown) => unknown) | undefined)?.call(end, message),
+    // Without a callback, a message to a process that has just ended would be an uncaught error here.
+    send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),
   };

@@ -89,7 +89,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createTraceCounters(counted(), ownSeries);
   const series = () => counters.series + fixed();
-  const growing = () => [...counters.families, ...ladder.counters];
+  const growing = () => [...counters.families, ...ladder.counters, ...(redis?.families ?? [])];
   const increases = createIncreases(growing);
   return {
     record: counters.record,

@@ -1,6 +1,12 @@
 import type { SharedChange } from '../model/change-log.ts';
 import type { RedisOutcome } from '../redis/connect-redis.ts';
-import { createCounterFamily, createHistogramFamily, headText } from './metric-families.ts';
+import {
+  type CounterFamily,
+  createCounterFamily,
+  createHistogramFamily,
+  headText,
+  type HistogramFamily,
+} from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 
 /** The metrics of the state that gateways share. They exist only if Redis is configured. */
@@ -11,6 +17,9 @@ export interface RedisMetrics {
   changed(kind: SharedChange['kind'], own: boolean): void;
   /** Connects the gauges to their sources. */
   watch(sources: RedisSources): void;
+  /** Returns the sources of the gauges. Undefined before `watch`. */
+  sources(): RedisSources | undefined;
+  readonly families: readonly (CounterFamily | HistogramFamily)[];
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
@@ -25,7 +34,7 @@ interface RedisSources {
 }
 
 /** The lookups of shared pages by result, the requests that waited for another gateway, and those that got the page. */
-type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
+export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
@@ -51,6 +60,8 @@ export function createRedisMetrics(): RedisMetrics {
     },
     changed: (kind, own) => changes.inc(kind, own ? 'sent' : 'received'),
     watch: (given) => void (sources = given),
+    sources: () => sources,
+    families: [commands, duration, changes],
     series: commands.series + duration.series + changes.series + RESULTS.length + 4,
     text() {
       const pages = sources?.sharedPages();

@@ -1,6 +1,6 @@
 /** One end of the channel between the primary process and a worker. */
 export interface IpcPort {
-  /** Sends a message. Throws if the channel is closed. */
+  /** Sends a message. Throws if the channel is closed or if the message cannot be cloned. */
   send(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
   onClose(listener: () => void): void;
@@ -37,7 +37,10 @@ interface ResultMessage {
 
 const TIMEOUT_MS = 10_000;
 
-/** Connects to the other process. Messages of other programs on the channel, such as those of Node, are ignored. */
+/**
+ * Connects to the other process. Messages that are not valid are ignored, such as those of Node itself or of a process
+ * whose memory is damaged.
+ */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();
   let calls = 0;
@@ -54,7 +57,12 @@ export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   };
   const reply = async (message: CallMessage) => {
     const result = await answer(message);
-    if (open) port.send(result);
+    if (!open) return;
+    try {
+      port.send(result);
+    } catch {
+      // The other process has ended, or the result cannot be cloned. The caller's time limit covers both.
+    }
   };
   port.onMessage((message) => {
     if (isResult(message)) waiting.get(message.id)?.(message);
@@ -93,9 +101,13 @@ export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
 }
 
 function isCall(message: unknown): message is CallMessage {
-  return typeof message === 'object' && message !== null && 'portico' in message && message.portico === 'call';
+  return isMessage(message, 'call') && 'name' in message && typeof message.name === 'string';
 }
 
 function isResult(message: unknown): message is ResultMessage {
-  return typeof message === 'object' && message !== null && 'portico' in message && message.portico === 'result';
+  return isMessage(message, 'result');
+}
+
+function isMessage(message: unknown, kind: 'call' | 'result'): message is object {
+  return typeof message === 'object' && message !== null && 'portico' in message && message.portico === kind;
 }

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { until } from '../builders/until.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
 import { finished, startPortico, untilSays } from './run-portico.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -24,17 +27,19 @@ async function serve(env: Record<string, string> = {}) {
   const url = /public +(http:\/\/[^/]+)/.exec(banner)?.[1] ?? '';
   const adminUrl = /admin +(http:\S+)/.exec(banner)?.[1] ?? '';
   const call = (target: string, more = {}) => callAt(url, `/services/v2/${target}`, { user: 'admin', ...more });
-  const metric = async (series: string) => {
+  const metrics = async () => {
     const { text } = await callAt(adminUrl, '/metrics', { user: null });
-    const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-    return Number(line?.slice(series.length + 1));
+    const lines = text.split('\n').filter((line) => line.startsWith('portico_'));
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
   };
+  const metric = async (series: string) => (await metrics()).get(series) ?? Number.NaN;
+  const api = (path: string, more = {}) => callAt(adminUrl, `/console/api/${path}`, { user: null, ...more });
   const pids = () =>
     execFileSync('ps', ['--ppid', String(child.pid), '-o', 'pid='], { encoding: 'utf8' })
       .trim()
       .split(/\s+/)
       .map(Number);
-  return { child, end, url, adminUrl, call, metric, pids };
+  return { child, end, url, adminUrl, call, metric, metrics, api, pids };
 }
 
 const MISS: unknown = expect.stringContaining('fwd=miss');
@@ -150,5 +155,122 @@ describe('a gateway with two workers', () => {
     expect(err).not.toMatch(/ {2}at /);
     first.child.kill('SIGTERM');
     await first.end;
+  });
+
+  it('counts the same as a single process for the same requests', async () => {
+    const requests: readonly (readonly [string, object?])[] = [
+      [LIST],
+      [LIST],
+      ['question.json?pageSize=0'],
+      ['question.json?page=notANumber'],
+      ['node/118/comment.json', { method: 'POST', body: { body: 'a comment' } }],
+      ['node/118/comment.json', { method: 'POST', body: { wrong: true } }],
+      ['node/118.json'],
+      ['user/1.json', { user: 'kevin' }],
+      ['user/1.json', { user: 'admin', password: 'wrong' }],
+      ['topic.json', { user: null }],
+      ['not/in/the/contract.json'],
+      [LIST],
+    ];
+    const counts = async (workers: string) => {
+      const { child, end, call, metrics, api } = await serve({ PORTICO_WORKERS: workers });
+      const agents = Array.from({ length: 2 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const statuses: number[] = [];
+      for (const [index, [target, more]] of requests.entries())
+        statuses.push((await call(target, { agent: agents[index % 2], ...more })).status);
+      for (const agent of agents) agent.destroy();
+      // The workers write their violations within half a second.
+      let violations = 0;
+      for (let last = -1; violations === 0 || violations !== last;) {
+        last = violations;
+        violations = ((await api('violations')).json as unknown as { rows: unknown[] }).rows.length;
+        await new Promise((resolve) => setTimeout(resolve, 600));
+      }
+      const all = await metrics();
+      child.kill('SIGTERM');
+      expect(await end).toMatchObject({ code: 0 });
+      // Times and sizes differ in every run, and each worker has its own pages, which it fetches and checks itself.
+      const differing =
+        /_seconds_(?:bucket|sum)|_seconds$|_bytes|cache_|upstream_address|exchange_duration|portico_workers|_timestamp|configuration_info|upstream_answers|scans|check="responses"/;
+      return { statuses, violations, counts: [...all].filter(([name]) => !differing.test(name)) };
+    };
+    const [one, two] = [await counts('1'), await counts('2')];
+    expect(two.statuses).toEqual(one.statuses);
+    expect(two.counts).toEqual(one.counts);
+    expect(two.violations).toBe(one.violations);
+    // The comparison would mean nothing if nothing had been counted.
+    for (const family of ['violations', 'checks', 'authentication', 'ledger_entries'])
+      expect(
+        one.counts.find(([name, count]) => name.includes(family) && count > 0),
+        family,
+      ).toBeDefined();
+  });
+
+  it('shows both workers on every page of the console', async () => {
+    const { child, end, adminUrl, call, api } = await serve();
+    for (let count = 0; count < 6; count += 1) await call(LIST);
+    await call('question.json?page=notANumber');
+    const paths = ['status', 'traffic', 'upstream', 'configuration', 'permissions', 'ladder', 'overrides', 'cache'];
+    const read = async (path: string) => {
+      const { status, json } = await api(path);
+      expect([path, status]).toEqual([path, 200]);
+      return json as unknown as Record<string, unknown>;
+    };
+    // A worker reports once a second, so the pages show all requests soon afterwards.
+    let traffic = await read('traffic');
+    while ((traffic['total'] as { requests: number }).requests < 7) traffic = await read('traffic');
+    expect(traffic['total']).toMatchObject({ requests: 7, clientErrors: 1, hitRatio: 4 / 6 });
+    expect(await read('upstream')).toMatchObject({ exchanges: 2, circuit: 'closed', health: { status: 'healthy' } });
+    expect(await read('cache')).toMatchObject({ entries: 2, operations: [{ operation: 'listQuestions', entries: 2 }] });
+    expect(await read('status')).toMatchObject({ ready: true });
+    for (const path of [...paths, 'contract', 'explain?target=/services/v2/question.json&as=admin']) await read(path);
+    let violations = await read('violations');
+    while ((violations['rows'] as unknown[]).length === 0) violations = await read('violations');
+    const [{ fingerprint } = { fingerprint: '' }] = violations['rows'] as { fingerprint: string }[];
+    await read(`violations/${fingerprint}`);
+    // The request form of the API docs sends its request to a worker.
+    const credential = { name: 'admin', password: 'admin' };
+    const body = { method: 'GET', target: '/services/v2/question.json?pageSize=2', credential };
+    expect((await api('try', { method: 'POST', body, headers: { Origin: adminUrl } })).json).toMatchObject({
+      status: 200,
+    });
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('ignores messages of a worker that mean nothing', async () => {
+    // A worker whose memory is damaged sends messages that no worker would send.
+    const file = join(tempFolder(), 'damaged.mjs');
+    writeFileSync(
+      file,
+      `const call = (name, value) => ({ portico: 'call', id: 1, name, value });
+       const messages = [null, 5, 'text', [], {}, { portico: 'call' }, { portico: 'result', id: {} }, call('none'),
+         call('constructor', 1), call('__proto__'), call('toString'), call('report'), call('report', { increase: 5 }),
+         call('append'), call('append', { kind: 'purge', tags: 5 }), call('append', { kind: 'none' }),
+         call('ledger.write'), call('ledger.write', { entries: 5 }), call('ledger.read'), call('ledger.read', {})];
+       if (process.send) setInterval(() => messages.forEach((one) => process.send(one)), 50).unref();`,
+    );
+    const { child, end, call, metric } = await serve({ NODE_OPTIONS: `--import=${file}` });
+    for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
+    expect([await metric(hits('miss')), await metric(hits('hit'))]).toEqual([2, 4]);
+    expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('leaves no worker running if the primary process is killed', async () => {
+    const { child, end, pids } = await serve();
+    const workers = pids();
+    expect(workers).toHaveLength(2);
+    child.kill('SIGKILL');
+    await end;
+    const isRunning = (pid: number) => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    await vi.waitUntil(() => !workers.some(isRunning), { timeout: 10_000 });
   });
 });
