@@ -135,6 +135,7 @@ function viewOfWorkers(
     latest.set(number, report);
   };
   const reports = () => [...latest.values()];
+  const connections = () => reports().flatMap(({ redis }) => redis ?? []);
   const refresh = async () => {
     const asked = workers
       .ready()
@@ -196,7 +197,6 @@ function viewOfWorkers(
       });
       const own = shared?.metrics.sources();
       if (own === undefined) return;
-      const connections = () => reports().flatMap(({ redis }) => redis ?? []);
       shared?.metrics.watch({
         isAvailable: () => own.isAvailable() && connections().every(({ available }) => available),
         unsyncedSeconds: () =>
