@@ -26,7 +26,7 @@ import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import type { MetricsOptions } from '../telemetry/metrics-options.ts';
+import type { MetricsOptions } from '../telemetry/trace-counters.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';

@@ -5,9 +5,8 @@ import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters, type LadderSources } from './ladder-metrics.ts';
 import { type Counts, createCounterFamily } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
-import type { MetricsOptions } from './metrics-options.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
-import { createTraceCounters } from './trace-counters.ts';
+import { createTraceCounters, type MetricsOptions } from './trace-counters.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
 /** Portico's metrics. They count finished traces and provide the text for scrapes. */
