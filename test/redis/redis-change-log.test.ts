@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { ChangeLog, SharedChange } from '../../src/model/change-log.ts';
+import type { SharedChange } from '../../src/model/change-log.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../src/redis/redis-change-log.ts';
 import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
@@ -12,7 +12,7 @@ import { until } from '../builders/until.ts';
 const purge = (...tags: string[]): SharedChange => ({ kind: 'purge', tags });
 
 interface Member {
-  readonly log: ChangeLog;
+  readonly log: ReturnType<typeof openRedisChangeLog>;
   readonly heard: string[];
   readonly faults: string[];
   readonly redis: Redis;
@@ -214,6 +214,26 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await until(() => b.heard.includes('other while full') && b.log.syncedAt() > fullAt);
   });
 
+  // Until it has applied the entry, a gateway does not know the number of its own purge, and could take a page from
+  // Redis that another gateway fetched before.
+  it('reports its own changes until it has applied them as entries, also after the server was away', async () => {
+    const server = await startRedisServer(path);
+    const a = await opened(server.url);
+    const appending = a.log.append(purge('one'));
+    expect([...a.log.unapplied()]).toEqual([purge('one')]);
+    await appending;
+    await until(() => [...a.log.unapplied()].length === 0);
+    await server.stop();
+    await a.log.append(purge('two'));
+    await a.log.append(purge('two'));
+    expect([...a.log.unapplied()]).toEqual([purge('two')]);
+    const resets = () => a.heard.filter((text) => text === 'reset').length;
+    const before = resets();
+    await server.start();
+    await until(() => resets() > before && a.heard.includes('own two'));
+    expect([...a.log.unapplied()]).toEqual([]);
+  });
+
   it('is in sync only while the server replies', async () => {
     const server = await startRedisServer(path);
     const a = await opened(server.url);
@@ -233,5 +253,6 @@ describe('a gateway without a server', () => {
     const { log } = member('redis://127.0.0.1:1');
     await log.append(purge('x'));
     expect(log.position()).toBeUndefined();
+    expect([...log.unapplied()]).toEqual([purge('x')]);
   });
 });
