@@ -104,6 +104,8 @@ describe('the compose file', () => {
   it('starts the replicas with a valid configuration and a volume of their own', () => {
     expect(faultsOf(deployFile('compose', 'portico.yaml'))).toEqual([]);
     const data = ['portico-1', 'portico-2'].map((name) => compose.services[name]?.volumes?.at(-1));
+    const names = ['portico-1', 'portico-2'].map((name) => compose.services[name]?.environment?.['PORTICO_INSTANCE']);
+    expect(names).toEqual(['portico-1', 'portico-2']);
     expect(data).toEqual(['portico-1', 'portico-2'].map((name) => `${name}:${imageSettings().volume}`));
   });
 
@@ -116,6 +118,11 @@ describe('the compose file', () => {
     const documented = templates.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
     const paths = targets.map((target) => `/services/v2/${target.split('?')[0]}`);
     expect(paths.filter((path) => !documented.some((one) => one.test(path)))).toEqual([]);
+  });
+
+  // With another policy, Redis could evict the log of changes and the ledger, or refuse to store pages.
+  it('lets Redis evict only what expires', () => {
+    expect(compose.services['redis']?.command?.join(' ')).toContain('--maxmemory-policy volatile-lru');
   });
 
   it('scrapes every replica with the rules of the repository, and sends alerts to Alertmanager', () => {

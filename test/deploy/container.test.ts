@@ -172,7 +172,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     };
     image.mount('/etc/portico', data, modeOf('config'));
     image.mount('/run/secrets/portico', secrets, modeOf('secrets'));
-    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+    const env = Object.fromEntries(container.env.map(({ name, value = 'portico-7d9f' }) => [name, value]));
     const gateway = await start(image, env);
     for (const { path, port } of [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
       ({ httpGet }) => httpGet,
@@ -254,7 +254,7 @@ interface Volume {
   projected?: { defaultMode?: number };
 }
 interface Container {
-  env: { name: string; value: string }[];
+  env: { name: string; value?: string }[];
   startupProbe: Probe;
   livenessProbe: Probe;
   readinessProbe: Probe;

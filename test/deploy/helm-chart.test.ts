@@ -235,6 +235,11 @@ export const wrong: IServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount'
     }
   });
 
+  it('names each instance of a fleet after its pod', () => {
+    const { env } = podOf(objects({})).spec.containers[0];
+    expect(env).toContainEqual({ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
+  });
+
   it('replaces the pods if the configuration changes, and only then', () => {
     const sum = (values: ChartValues) => podOf(objects(values)).metadata.annotations['checksum/config'];
     expect(sum({})).toBe(sum({ replicas: 5 }));
