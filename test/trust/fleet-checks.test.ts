@@ -20,6 +20,7 @@ const settings: SimulationSettings = {
   warmUpSeconds: 3,
   freshMs: 2000,
   staleMs: 1000,
+  earlyRefresh: 0.1,
   upstreamMs: [20, 60],
   redisMs: 0.5,
   arrivalMs: 2,
@@ -30,7 +31,7 @@ const simulated = await simulateFleet(workload, settings);
 const { reads, writes, fills } = simulated.events;
 const everything = { from: 0, to: Infinity };
 const count = (all: readonly FillEvent[]) =>
-  countFills(all, writes, [everything], tagsOf, { freshMs: settings.freshMs, purgeSlackMs: 250 });
+  countFills(all, writes, [everything], tagsOf, { freshMs: settings.freshMs * 0.9, purgeSlackMs: 250 });
 
 describe('the simulation of a fleet', () => {
   it('returns the same result for the same seed, and another one for another seed', async () => {
@@ -138,7 +139,7 @@ describe('the checks of a fleet', () => {
   });
 
   it('report a value of the simulation that differs by more than 15 %', () => {
-    const measured = valuesOf(simulated, workload, { freshSeconds: 2, seconds: 8 });
+    const measured = valuesOf(simulated, workload, { freshSeconds: 2, earlyRefresh: 0.1, seconds: 8 });
     const point = { gateways: 3, requestsPerSecond: 200, measured };
     expect(differencesOf([{ ...point, simulated: { ...measured, hitRatio: measured.hitRatio * 1.14 } }])).toEqual([]);
     expect(differencesOf([{ ...point, simulated: { ...measured, hitRatio: measured.hitRatio * 1.16 } }])).toHaveLength(

@@ -77,7 +77,7 @@ function fillsOf(run: FleetRun) {
     respondedAt: at + CONNECTED_BOUND_MS,
   }));
   return countFills(run.fills, [...run.writes, ...unanswered], run.steady, tagsIn(run), {
-    freshMs: run.settings.freshSeconds * 1000,
+    freshMs: run.settings.freshSeconds * (1 - run.settings.earlyRefresh) * 1000,
     purgeSlackMs: PURGE_SLACK_MS,
   });
 }

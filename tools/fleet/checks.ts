@@ -35,6 +35,7 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
 
 /** The rules by which fetches are judged. */
 interface FillRules {
+  /** The age at which a page may be fetched again: its freshness without the part in which it is refreshed. */
   readonly freshMs: number;
   /** How long after the response to a write its purge may still arrive at a gateway. */
   readonly purgeSlackMs: number;

@@ -62,7 +62,7 @@ export async function compareRuns(
 export function valuesOf(
   result: SimulationResult,
   workload: Workload,
-  { freshSeconds, seconds }: { readonly freshSeconds: number; readonly seconds: number },
+  { freshSeconds, earlyRefresh, seconds }: Pick<FleetRun['settings'], 'freshSeconds' | 'earlyRefresh' | 'seconds'>,
 ): PointValues {
   const { fills, writes } = result.events;
   const { periods } = countFills(
@@ -70,7 +70,7 @@ export function valuesOf(
     writes,
     [{ from: 0, to: seconds * 1000 + 1 }],
     (page) => workload.pages[page]?.tags ?? [],
-    { freshMs: freshSeconds * 1000, purgeSlackMs: CONNECTED_BOUND_MS },
+    { freshMs: freshSeconds * (1 - earlyRefresh) * 1000, purgeSlackMs: CONNECTED_BOUND_MS },
   );
   return {
     hitRatio: result.memoryHits + result.sharedHits,
@@ -119,6 +119,7 @@ function settingsFor(run: FleetRun, calibration: Calibration): SimulationSetting
     warmUpSeconds: settleSeconds(settings.freshSeconds),
     freshMs: settings.freshSeconds * 1000,
     staleMs: settings.staleSeconds * 1000,
+    earlyRefresh: settings.earlyRefresh,
     upstreamMs: settings.upstreamMs,
   };
 }

@@ -65,6 +65,7 @@ function settingsOf(): FleetSettings {
     seed: numberOf('--seed', values.seed, 0, 1e9),
     freshSeconds: quick ? 2 : 10,
     staleSeconds: quick ? 1 : 5,
+    earlyRefresh: 0.1,
     maxUnsyncedSeconds: quick ? 2 : 5,
     upstreamMs: [20, 60],
     disturbed: !values.undisturbed,

@@ -20,6 +20,8 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
+  /** The share of a page's freshness at its end in which a gateway may refresh it. */
+  readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** Whether a gateway is killed and Redis is restarted during the run. */

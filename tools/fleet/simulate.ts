@@ -13,6 +13,8 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
+  /** The share of a page's freshness at its end in which it is refreshed. */
+  readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time of one command of Redis. */
   readonly redisMs: number;
@@ -64,6 +66,8 @@ const COMMANDS = {
   /** XREAD, and a script with two HGET that reads the head of the log. */
   arrival: 4,
 } as const;
+/** How long a gateway does not try to refresh a page again after it found that another one refreshes it. */
+const BUSY_MS = 250;
 /** How often a gateway writes its counts to the ledger. */
 const BATCH_MS = 500;
 
@@ -87,6 +91,10 @@ interface Gateway {
   readonly purgedAt: Map<string, number>;
   readonly claims: Map<string, Promise<Claimed | undefined>>;
   readonly recorded: Set<string>;
+  /** Until when a page is not refreshed, by key. */
+  readonly busyUntil: Map<string, number>;
+  /** The age at which a page is refreshed. */
+  readonly refreshMs: number;
 }
 
 /**
@@ -103,6 +111,9 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     purgedAt: new Map(),
     claims: new Map(),
     recorded: new Set(),
+    busyUntil: new Map(),
+    // Each gateway begins at another time.
+    refreshMs: freshMs * (1 - settings.earlyRefresh * (0.5 + random.fraction() / 2)),
   }));
   const shared = new Map<string, Copy>();
   const locks = new Map<string, Promise<void>>();
@@ -213,7 +224,9 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     if (stored !== undefined && age < freshMs + staleMs && isValid(gateway, page, stored)) {
       if (isCounted()) memoryHits += 1;
       see(stored);
-      if (age >= freshMs && !gateway.claims.has(key)) await claimOnce(gateway, page, key, stored.storedAt);
+      if (age < gateway.refreshMs || gateway.claims.has(key) || (gateway.busyUntil.get(key) ?? 0) > time.now()) return;
+      const refreshed = await claimOnce(gateway, page, key, stored.storedAt);
+      if (refreshed === undefined) gateway.busyUntil.set(key, time.now() + BUSY_MS);
       return;
     }
     let result = await claimOnce(gateway, page, key);
