@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planOperation } from '../../src/assembly/compile-gateway.ts';
-import { createPageVersions } from '../../src/assembly/page-version.ts';
+import { createPageVersions, digestOfAccepted } from '../../src/assembly/page-version.ts';
 import { operationWith } from '../builders/exchange.ts';
 import { settingsOf } from './settings.ts';
 
@@ -59,5 +59,20 @@ describe('the page version', () => {
     ['rewritten addresses', { rewriteUrls: true }],
   ])('does not change with %s, which apply outside the cache', (_what, config) => {
     expect(versionWith(config)).toBe(versionWith());
+  });
+});
+
+describe('the digest of accepted violations', () => {
+  const baselineOf = (...accepted: { fingerprint: string; expires?: string }[]) =>
+    ({ read: () => ({ accepted }) }) as never;
+
+  // Gateways reload at different times. A page that was stored because its violations were accepted must not be served
+  // by a gateway that no longer accepts them.
+  it('is the same for the same violations in any order, and differs if one is withdrawn or expires at another time', () => {
+    const [a, b] = [{ fingerprint: 'a' }, { fingerprint: 'b', expires: '2027-01-01' }];
+    const digest = digestOfAccepted(baselineOf(a, b));
+    expect(digestOfAccepted(baselineOf(b, a))).toBe(digest);
+    const others = [baselineOf(a), baselineOf(a, { ...b, expires: '2028-01-01' }), undefined];
+    for (const other of others) expect(digestOfAccepted(other)).not.toBe(digest);
   });
 });

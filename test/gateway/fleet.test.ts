@@ -391,6 +391,31 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       expect(titleOf(await read(late, 'bob'))).toBe('for bob');
     });
 
+    // A page that callers with the same permissions share must not reach a caller with others, whichever gateway has
+    // fetched it and whichever serves it.
+    it('never serves a page to a caller with other permissions, at any gateway', async () => {
+      const audience = {
+        operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },
+      };
+      const server = await startRedisServer(path);
+      const pair = await startFleet(2, server, fake, { config: { ...audience, cache: { sampleShared: 0 } } });
+      await until(() => pair.every((one) => one.gateway.services.demotions?.areKnown() === true));
+      fake.handler = (request) => {
+        if (request.path !== QUESTIONS) return exampleAnswer(request);
+        title = `for ${request.user ?? 'nobody'}`;
+        return answer();
+      };
+      for (let round = 0; round < 20; round += 1) {
+        await Promise.all(
+          pair.flatMap((one) =>
+            ['admin', 'alice'].map(async (user) => expect(titleOf(await read(one, user))).toBe(`for ${user}`)),
+          ),
+        );
+        if (round % 5 === 4) await Promise.all(pair.map((one) => purgeAt(one)));
+      }
+      expect(fetches()).toBeLessThan(40);
+    });
+
     it('stores them for each caller while the demotions of the others are not known', async () => {
       const [alone] = (await startFleet(1, redis, fake, { config: { ...config, cache: { sampleShared: 0 } } })) as [
         TestGateway,
