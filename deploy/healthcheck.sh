@@ -1,7 +1,6 @@
-#!/bin/busybox sh
-# The health check of the container. It exits with 0 if the admin side responds to /livez within three seconds without an
-# error, and otherwise with 1. It reads ADMIN_HOST and ADMIN_PORT like Portico does, so set the admin side's address with these
-# variables, not in the configuration file. A proxy in the environment is not used.
+# !/bin/busybox sh The health check of the container. It exits with 0 if the admin side responds to /livez without an
+# error within three seconds, and otherwise with 1. It reads ADMIN_HOST and ADMIN_PORT as Portico does, so set the admin
+# side's address with these variables, not in the configuration file. It ignores proxy variables in the environment.
 host=${ADMIN_HOST:-127.0.0.1}
 case $host in
   0.0.0.0) host=127.0.0.1 ;;
