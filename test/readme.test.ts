@@ -110,9 +110,10 @@ describe('the diagram of a request', () => {
     const folder = tempFolder();
     const file = join(folder, 'portico.yaml');
     const overrides = { file: join(folder, 'overrides.json') };
-    // `rewrite-addresses` is the only stage that requires a setting, and `refuse-disabled` requires an override.
+    // `rewrite-addresses` and `limit-rate` require a setting, and `refuse-disabled` requires an override.
+    const rateLimits = [{ name: 'all', requests: 1, windowSeconds: 1 }];
     const roles = { file: join(ROOT, 'config', 'roles.yaml') };
-    writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles, overrides }));
+    writeFileSync(file, JSON.stringify({ rewriteUrls: true, rateLimits, roles, overrides }));
     const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
     const disabled = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', setAt, until };
     writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [disabled] }));

@@ -23,6 +23,7 @@ import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
 import type { AddressChange } from '../upstream/address-pool.ts';
+import { createRateLimiter, type RateLimiter } from '../pipeline/stages/limit-rate.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './assemble-ladder.ts';
@@ -60,6 +61,8 @@ export interface Services extends LastingServices {
   readonly pageCounts: PageCounts;
   /** The page counts of other gateways. Undefined if nothing is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
+  /** Counts requests against `rateLimits`. Undefined if there are none. */
+  readonly rateLimiter: RateLimiter | undefined;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
@@ -170,6 +173,18 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     lookUp,
     logins,
     guard,
+    rateLimiter: keep(
+      (services) => services.rateLimiter,
+      (from) => from.settings.rateLimits,
+      () =>
+        settings.rateLimits.length === 0
+          ? undefined
+          : createRateLimiter({
+              rules: settings.rateLimits,
+              redis: shared?.redis,
+              onLimited: lasting.metrics.rateLimited,
+            }),
+    ),
     ownership: keep(
       (services) => services.ownership,
       (from) => [from.settings.permissions.ownership, connectionSources(from)],

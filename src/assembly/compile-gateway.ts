@@ -103,6 +103,7 @@ export function compileGateway(
   return {
     contract,
     plans,
+    rateLimiter: services.rateLimiter,
     // Stages share state only through the services, so a plan can be replaced while requests are in progress.
     recompile: (id) => {
       const current = plans.get(id);
@@ -127,7 +128,7 @@ export function compileGateway(
 
 function undocumentedPlan(
   settings: Settings,
-  { upstream, purge, learning, tracing }: Services,
+  { upstream, purge, learning, tracing, rateLimiter }: Services,
   parts: Pick<UndocumentedPlanParts, 'access' | 'clock' | 'legacy'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
@@ -140,6 +141,7 @@ function undocumentedPlan(
     upstream,
     logAttempts: tracing && logAttempts,
     sample: learning?.samplePath,
+    rateLimiter,
     purge: (tags) => purge(tags ?? 'all'),
   });
 }
@@ -162,6 +164,7 @@ function stageServices(
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
+    rateLimiter: services.rateLimiter,
     sharedPages: services.shared?.pages,
     guard,
     demote: (operationId) => guard.demote(operationId),

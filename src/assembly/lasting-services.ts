@@ -243,6 +243,7 @@ export function metricsOptions(
     checks: settings.checks,
     version: packageVersion(),
     contractVersion: contract.version,
+    rateLimitRules: settings.rateLimits.map(({ name }) => name),
     release: settings.release,
     configurationHash: settingsDigest(settings, [
       contract.version,

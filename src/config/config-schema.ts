@@ -21,6 +21,7 @@ import {
   listenOptionsSchema,
   referenceSchema,
   undocumentedSchema,
+  rateLimitsSchema,
 } from './general-options.ts';
 
 const closed = (properties: object, description?: string) => ({
@@ -98,6 +99,7 @@ export function configSchema(): Record<string, unknown> {
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
+      rateLimits: rateLimitsSchema,
       workers: {
         anyOf: [{ const: 'auto' }, { type: 'integer', minimum: 1, maximum: 64 }],
         description: 'The number of processes that serve requests; auto means one for each core; PORTICO_WORKERS.',

@@ -26,6 +26,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...audienceFaults(settings),
     ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
+    ...rateLimitFaults(settings),
     ...ledgerFaults(settings),
     ...workerFaults(settings),
   ];
@@ -180,6 +181,21 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
   });
 }
 
+function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
+  const names = new Set<string>();
+  return rateLimits.flatMap(({ name, per, roles }, index): ConfigProblem[] => {
+    const pointer = `/rateLimits/${index}`;
+    const isRepeated = names.has(name);
+    names.add(name);
+    return [
+      ...(isRepeated ? [{ pointer: `${pointer}/name`, message: 'is the name of an earlier rule' }] : []),
+      ...(per === 'role' && roles === undefined
+        ? [{ pointer: `${pointer}/per`, message: 'is role, which needs roles', suggestion: 'list the roles' }]
+        : []),
+    ];
+  });
+}
+
 /** The longest time between two reads of the shared changes, in addition to the time of a command, in milliseconds. */
 const CHANGES_MS = 500;
 
@@ -234,6 +250,9 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
     ...keysUnder('/operations', settings.operations),
     ...keysUnder('/parameters/allow', settings.parameters.allow),
     ...keysUnder('/cache/defaultPageSize', settings.cache.defaultPageSize),
+    ...settings.rateLimits.flatMap(({ operations = [] }, rule) =>
+      operations.map((id, index) => ({ id, pointer: `/rateLimits/${rule}/operations/${index}` })),
+    ),
   ];
   const faults: Fault[] = [];
   for (const { id, pointer } of named) {

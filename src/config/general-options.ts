@@ -306,3 +306,37 @@ export const listenOptionsSchema = {
     drainSeconds: { ...seconds, description: 'How long requests in flight may finish after that, or after SIGINT.' },
   },
 };
+
+/** A rule of the `rateLimits` configuration key. */
+export interface RateLimitRule {
+  readonly name: string;
+  readonly per: 'caller' | 'network' | 'role';
+  readonly operations?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** The JSON Schema for the `rateLimits` configuration key. */
+export const rateLimitsSchema = {
+  type: 'array',
+  maxItems: 10,
+  description: 'Limits on the number of requests. A request counts toward every rule that applies to it.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'requests', 'windowSeconds'],
+    properties: {
+      name: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$', description: 'Name in headers, logs and metrics.' },
+      per: {
+        enum: ['caller', 'network', 'role'],
+        default: 'caller',
+        description: 'Who shares a budget. Callers who are not verified always share that of their network.',
+      },
+      operations: { type: 'array', minItems: 1, items: { type: 'string' }, description: 'Operation ids; default: all.' },
+      roles: { type: 'array', minItems: 1, items: { type: 'string' }, description: 'Roles; default: all callers.' },
+      requests: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Requests within the window.' },
+      windowSeconds: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Length of the window.' },
+    },
+  },
+};

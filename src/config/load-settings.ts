@@ -21,7 +21,7 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
+import { CORS_DEFAULTS, LISTEN_DEFAULTS, type RateLimitRule, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
@@ -201,6 +201,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',
     upstream: withPasswordFile(upstream, (path) => pathAt('/upstream/credentials/passwordFile', path)),
     rewriteUrls: raw['rewriteUrls'] === true,
+    rateLimits: ((raw['rateLimits'] ?? []) as RateLimitRule[]).map((rule) => Object.assign({ per: 'caller' }, rule)),
     reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
       { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },

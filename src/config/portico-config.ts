@@ -4,7 +4,7 @@ import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
-import type { AllowedPath, CorsOptions, ListenOptions } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions, RateLimitRule } from './general-options.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 
@@ -26,6 +26,7 @@ export type PorticoConfig = {
   readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;
+  readonly rateLimits?: readonly (Omit<RateLimitRule, 'per'> & Partial<Pick<RateLimitRule, 'per'>>)[];
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
     readonly verifier?: 'file' | 'upstream';

@@ -73,6 +73,7 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
     ...when(mode.transparent, 'the mode observe does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
+    ...when(mode.transparent, 'the mode observe refuses no requests', '/rateLimits'),
     ...when(
       authentication.verifier === 'file',
       'authentication.verifier is file',
@@ -229,14 +230,20 @@ function permissionWarnings(
 }
 
 /** Returns warnings about roles that the roles file does not contain. */
-function roleWarnings({ cache }: Settings, { roles }: RolesFile): readonly Warning[] {
+function roleWarnings({ cache, rateLimits }: Settings, { roles }: RolesFile): readonly Warning[] {
   const known = [...roles.keys()];
-  return cache.noCacheRoles.flatMap((name, index) =>
+  const named = [
+    ...cache.noCacheRoles.map((name, index) => ({ name, pointer: `/cache/noCacheRoles/${index}` })),
+    ...rateLimits.flatMap(({ roles: own = [] }, rule) =>
+      own.map((name, index) => ({ name, pointer: `/rateLimits/${rule}/roles/${index}` })),
+    ),
+  ];
+  return named.flatMap(({ name, pointer }) =>
     known.includes(name)
       ? []
       : [
           {
-            pointer: `/cache/noCacheRoles/${index}`,
+            pointer,
             message: `"${name}" is not a role in the roles file${suggestionFor(name, known)}`,
           },
         ],

@@ -15,7 +15,7 @@ import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions, RateLimitRule, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
 /** The settings that override the global settings for one operation. */
@@ -65,6 +65,7 @@ export interface Settings {
   readonly readableSecrets: 'refuse' | 'allow';
   readonly upstream: UpstreamOptions;
   readonly rewriteUrls: boolean;
+  readonly rateLimits: readonly RateLimitRule[];
   readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
   /** The options of the roles file. `file` is an absolute path. */

@@ -26,6 +26,7 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   expectation_failed: { status: 417, title: 'Expectation failed' },
   too_many_attempts: { status: 429, title: 'Too many failed attempts' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'Request header fields too large' },
   upstream_bad_request: { status: 400, title: 'Refused by the upstream' },
   upstream_unauthorized: { status: 401, title: 'Credentials refused by the upstream' },

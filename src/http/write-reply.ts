@@ -186,6 +186,8 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
   const hasId = hasHeader(headers, 'x-request-id');
   headers.push('Via', '1.1 portico');
   if (!hasId) headers.push('X-Request-Id', trace.requestId);
+  const { rateLimit } = trace;
+  if (rateLimit !== undefined) headers.push('RateLimit-Policy', rateLimit.policy, 'RateLimit', rateLimit.state);
   // A response from the cache or from the gateway itself was not checked for this request, so it has no contract
   // status.
   const checked = trace.responses !== undefined || trace.violations.length > 0;

@@ -128,6 +128,8 @@ export interface Trace {
   legacyAddress?: boolean | undefined;
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
+  /** The budgets of `rateLimits`, as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused. */
+  rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
   /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;
   /** The cause of an internal error or a failed check. Only the log uses it. */
@@ -177,6 +179,7 @@ export function createTrace(
     background: undefined,
     legacyAddress: undefined,
     redacted: undefined,
+    rateLimit: undefined,
     error: undefined,
     cause: undefined,
     status: undefined,

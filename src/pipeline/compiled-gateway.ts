@@ -7,6 +7,7 @@ import type { Decision } from '../model/requirement.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ShadowContract } from './shadow-contract.ts';
+import type { RateLimiter } from './stages/limit-rate.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
@@ -21,6 +22,8 @@ export interface CompiledGateway {
    * that they began with. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
+  /** The limits of `rateLimits`. Undefined if there are none. */
+  readonly rateLimiter?: Pick<RateLimiter, 'rulesFor'> | undefined;
   /** The plan for requests that match no operation but that the policy allows. */
   readonly undocumented: UndocumentedPlan;
   /**

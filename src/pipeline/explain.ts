@@ -102,6 +102,7 @@ export function explain(
     ...steps,
     step('parameters', describeValues(values)),
     ...trace.violations.map(({ message }) => step('reported', message)),
+    ...limitSteps(gateway, plan, exchange.grants.roles),
     step('rule', describeRequirement(requires)),
     step('permission', describeDecision(decision)),
     ...(bound === undefined ? [] : [step('page bounds', describeBound(bound))]),
@@ -193,6 +194,16 @@ function describePlan(
     step('errors', errors),
     step('plan', stages.join(' → ')),
   ];
+}
+
+/** Describes the rules of `rateLimits` that apply to the caller. */
+function limitSteps({ rateLimiter }: CompiledGateway, { operation, stages }: Plan, roles: readonly string[]) {
+  if (!stages.includes('limit-rate')) return [];
+  return (rateLimiter?.rulesFor(operation.id) ?? [])
+    .filter((rule) => rule.roles === undefined || rule.roles.some((role) => roles.includes(role)))
+    .map(({ name, requests, windowSeconds, per }) =>
+      step('rate limit', `${name}: ${requests} requests in ${windowSeconds} s per ${per}`),
+    );
 }
 
 /** Describes how the credential is handled. */

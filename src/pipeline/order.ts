@@ -12,6 +12,7 @@ import { isolatePage, type IsolatePageServices } from './stages/isolate-page.ts'
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
+import { limitRate, type RateLimiter } from './stages/limit-rate.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
@@ -22,6 +23,7 @@ import { validateResponse, type ValidateResponseServices } from './stages/valida
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     refuseDisabled(services.clock),
+    limitRate(services.rateLimiter),
     authorize(services.decide, services.challenge),
     validateBody(services.checkBody, services.bodyLimits),
     refuseDuplicate(services.uploads),
@@ -41,6 +43,8 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
 /** The services that the stages need. */
 export interface StageServices
   extends CachePageServices, ForwardServices, IsolatePageServices, TranslateFailureServices, ValidateResponseServices {
+  /** Undefined without `rateLimits`. */
+  readonly rateLimiter: RateLimiter | undefined;
   readonly decide: Decide;
   readonly checkBody: CheckBody;
   readonly bodyLimits: BodyLimits;

@@ -140,6 +140,7 @@ function membersOf(
   if (cache?.shared === true) line += ',"cacheShared":true';
   if (upstream !== undefined) line += exchangeOf(upstream);
   if (trace.failure !== undefined) line += `,"upstreamFailure":${JSON.stringify(trace.failure)}`;
+  if (trace.rateLimit?.refusedBy !== undefined) line += `,"rateLimit":"${trace.rateLimit.refusedBy}"`;
   if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;
   if (trace.legacyAddress === true) line += ',"legacyAddress":true';
   if (trace.error !== undefined) line += `,"error":"${trace.error}"`;

@@ -309,6 +309,12 @@ export const METRICS = {
     labels: ['outcome'],
     help: 'Spans for the OTLP receiver: exported, failed (not accepted) or dropped (too many were waiting); 0 without tracing.',
   },
+  rateLimited: {
+    name: 'portico_rate_limited_total',
+    type: 'counter',
+    labels: ['rule', 'operation'],
+    help: 'Requests that a rule of rateLimits refused. The metric exists only if there are rules.',
+  },
   redisUp: {
     name: 'portico_redis_up',
     type: 'gauge',

@@ -3,7 +3,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, type MetricO
 import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters, type LadderSources } from './ladder-metrics.ts';
-import { type Counts, createCounterFamily } from './metric-families.ts';
+import { type CounterFamily, type Counts, createCounterFamily, UNDOCUMENTED } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createTraceCounters, type MetricsOptions } from './trace-counters.ts';
@@ -17,6 +17,8 @@ export interface Metrics {
   watch(sources: MetricSources): void;
   /** Counters for promotions, demotions and alerts of the ladder. */
   readonly ladder: LadderCounters;
+  /** Counts a request that a rule of `rateLimits` refused. */
+  rateLimited(rule: string, operation: string | undefined): void;
   /** Counts a reload. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
@@ -80,8 +82,16 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     const share = Math.floor(maxSeries / LADDER_SHARE);
     return createLadderMetrics(ids, gauges, share, earlier);
   };
+  const createLimits = (earlier?: CounterFamily) => {
+    const { rateLimitRules: rules = [] } = options;
+    const ids = [...options.operations.map(({ id }) => id), UNDOCUMENTED];
+    const family = rules.length === 0 ? undefined : createCounterFamily(METRICS.rateLimited, [rules, ids]);
+    if (earlier !== undefined) family?.add(earlier);
+    return family;
+  };
+  let limits = createLimits();
   let ladder = createLadder();
-  const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0);
+  const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0) + (limits?.series ?? 0);
   // The counters call the latest options, so that a reload replaces the baseline.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
@@ -98,10 +108,12 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       promoted: (check) => ladder.promoted(check),
       alerted: (check) => ladder.alerted(check),
     },
+    rateLimited: (rule, operation) => limits?.inc(rule, operation ?? UNDOCUMENTED),
     reloaded: (outcome) => reloads.inc(outcome),
     configure: (next) => {
       const { operations, permissions } = options;
       options = { ...next, ...withEarlierLabels(options, next) };
+      limits = createLimits(limits);
       if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
       increases.whileReplacing(() => {
         ladder = createLadder(ladder);
@@ -114,6 +126,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       const startedAt = performance.now();
       const own = [counters.text(format === 'openMetrics'), ladder.text(), reloads.text()];
       if (redis !== undefined) own.push(redis.text());
+      if (limits !== undefined) own.push(limits.text());
       const lines = [...own, await registry.metrics(), await processText(others)].join('\n');
       const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };

@@ -37,6 +37,8 @@ export interface MetricsOptions {
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
+  /** The names of the rules of `rateLimits`. */
+  readonly rateLimitRules?: readonly string[];
   /** The upstream's release label (`release` in the configuration). */
   readonly release: string;
   /** A digest of the configuration in use. */

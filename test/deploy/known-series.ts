@@ -24,6 +24,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
       authentication: { verifier: 'file' },
       upstream: { alternates: ['http://127.0.0.1:10'] },
       redis: { url: 'redis://127.0.0.1:9' },
+      rateLimits: [{ name: 'all', requests: 1_000, windowSeconds: 60 }],
     },
   });
   const { text } = await gateway.admin('/metrics');

@@ -25,6 +25,7 @@ const optionsOf = (mode: 'observe' | 'staging' | 'strict'): MetricsOptions => ({
   version: '0.0.0',
   contractVersion: 'v2',
   release: '4.1',
+  rateLimitRules: ['all'],
   buckets: [0.01, 1],
 });
 const strict = optionsOf('strict');

@@ -24,9 +24,8 @@ export const pageSizeProbe: Probe = {
       pageOf((await respond(context.client, { path: operation.path + query })).body);
     const standard = await request('');
     if (standard === undefined) throw new CannotProbe('the list is not in the documented envelope');
-    let honored = 0;
     let cut: { readonly size: number; readonly items: number } | undefined;
-    let total = standard.total ?? 0;
+    let [honored, total] = [0, standard.total ?? 0];
     for (const size of SIZES) {
       const page = await request(`?pageSize=${size}`);
       if (page === undefined) {

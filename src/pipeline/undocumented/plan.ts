@@ -9,6 +9,7 @@ import { traceDecision } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, Stage } from '../stage.ts';
 import { permissionRefusal } from '../stages/authorize.ts';
+import { limitBy, type RateLimiter } from '../stages/limit-rate.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
 import type { AllowEntry } from './policy.ts';
 import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite-addresses.ts';
@@ -40,16 +41,23 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
+  /** Undefined without `rateLimits`. */
+  readonly rateLimiter?: RateLimiter | undefined;
   /** Removes the stored responses with these tags, or all stored responses if there is no argument. */
   readonly purge: (tags: readonly string[] | undefined) => unknown;
 }
 
 /** Compiles the plan for undocumented paths from the stages that apply, once at startup. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
-  const { transparent, checks, allow, access, purge } = parts;
+  const { transparent, checks, allow, access, rateLimiter, purge } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
   const needsPermission = checks.permissions !== 'off' && allow.some(({ permission }) => permission !== undefined);
   const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
+  const rules = rateLimiter?.rulesFor(undefined) ?? [];
+  if (rateLimiter !== undefined && !transparent && rules.length > 0) {
+    const rolesOf = ({ principal }: PassthroughExchange) => access.grantsOf(principal, checks.permissions).roles;
+    stages.push(['limit-rate', limitBy((exchange) => rateLimiter.count(rules, exchange, rolesOf(exchange)))]);
+  }
   if (access.serviceCredential || needsPermission) stages.push(['authorize', authorize(checks.permissions, access)]);
   if (transparent || allow.some(({ method }) => mayWrite(method))) stages.push(['purge-tags', purgeTags(purge)]);
   if (transparent) stages.push(['find-addresses', findAddresses(parts)]);

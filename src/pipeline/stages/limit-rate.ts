@@ -1,0 +1,184 @@
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { networkOf } from '../../lib/network-address.ts';
+import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
+import type { KnownRequest } from '../exchange.ts';
+import type { Stage, StagePlanner } from '../stage.ts';
+
+/** A rule of `rateLimits`. */
+export interface RateLimitRule {
+  readonly name: string;
+  /** Who shares a budget: a caller's requests, all requests from a network, or all callers with a role. */
+  readonly per: 'caller' | 'network' | 'role';
+  /** The operations to which the rule applies. Undefined for all, and for undocumented paths. */
+  readonly operations?: readonly string[];
+  /** The rule applies only to callers with one of these roles. Undefined for all callers. */
+  readonly roles?: readonly string[];
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** Counts requests against the rules of `rateLimits`. */
+export interface RateLimiter {
+  /** Returns the rules that can apply to an operation, or to undocumented paths. */
+  rulesFor(operation: string | undefined): readonly Limit[];
+  /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
+  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
+}
+
+/** A rule with its budgets. */
+interface Limit extends RateLimitRule {
+  readonly budgets: ReturnType<typeof createBudgets>;
+}
+
+interface RateLimiterParts {
+  readonly rules: readonly RateLimitRule[];
+  /** The Redis server on which the budgets are shared. Undefined if no state is shared. */
+  readonly redis: Redis | undefined;
+  /** Called for each refused request. */
+  readonly onLimited: (rule: string, operation: string | undefined) => void;
+}
+
+/** The number of callers or networks whose budgets are stored per rule. Beyond it, the least recently used one is full. */
+const MAX_BUDGETS = 50_000;
+/** How often the key of the fleet is read again, in case Redis has lost its data, in milliseconds. */
+const KEY_MS = 60_000;
+
+/** Creates the limiter. While Redis is away, each gateway counts for itself. */
+export function createRateLimiter({ rules, redis, onLimited }: RateLimiterParts): RateLimiter {
+  const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis) }));
+  const hash = redis === undefined ? () => undefined : fleetHash(redis);
+  return {
+    rulesFor: (operation) =>
+      limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
+    async count(applicable, request, roles) {
+      const counted = await Promise.all(
+        applicable.flatMap((rule) => {
+          const who = budgetOwner(rule, request, roles);
+          return who === undefined ? [] : [countOne(rule, `${rule.name}:${who}`)];
+        }),
+      );
+      if (counted.length === 0) return;
+      const refused = counted.filter(({ isUsedUp }) => isUsedUp).sort((a, b) => b.seconds - a.seconds)[0];
+      request.trace.rateLimit = {
+        policy: counted.map(({ rule }) => `"${rule.name}";q=${rule.requests};w=${rule.windowSeconds}`).join(', '),
+        state: counted.map(({ rule, left, seconds }) => `"${rule.name}";r=${left};t=${seconds}`).join(', '),
+        refusedBy: refused?.rule.name,
+      };
+      if (refused === undefined) return;
+      onLimited(refused.rule.name, request.trace.operation);
+      throw new GatewayError('rate_limited', `Too many requests. Try again in ${refused.seconds} seconds.`, {
+        headers: { 'Retry-After': String(refused.seconds) },
+      });
+    },
+  };
+
+  async function countOne(rule: Limit, text: string) {
+    const { remainingPoints, msBeforeNext, isUsedUp } = await rule.budgets.take(text, await hash(text));
+    return { rule, isUsedUp, left: remainingPoints, seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
+  }
+}
+
+/**
+ * Returns whose budget a request uses, or undefined if the rule does not apply. Callers who are not verified use the
+ * budget of their network, because a forged name could otherwise use up somebody else's.
+ */
+function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
+  const role = rule.roles?.find((one) => roles.includes(one));
+  if (rule.roles !== undefined && role === undefined) return undefined;
+  if (rule.per === 'role') return `role:${role ?? ''}`;
+  if (rule.per === 'caller' && principal.kind === 'verified') return `caller:${principal.name ?? ''}`;
+  return `network:${networkOf(arrival.clientAddress)}`;
+}
+
+/** Creates the budgets of one rule. */
+function createBudgets({ requests: points, windowSeconds: duration }: RateLimitRule, redis: Redis | undefined) {
+  const memory = new RateLimiterMemory({ points, duration, keyPrefix: '' });
+  const limiter =
+    redis === undefined
+      ? memory
+      : new RateLimiterRedis({
+          storeClient: storeOf(redis),
+          useRedisPackage: true,
+          points,
+          duration,
+          keyPrefix: '',
+          insuranceLimiter: memory,
+        });
+  // The library stores any number of keys until they expire.
+  const recent = new LRUCache<string, true>({
+    max: MAX_BUDGETS,
+    dispose: (_value, key, reason) => {
+      if (reason === 'evict') void memory.delete(key);
+    },
+  });
+  return {
+    /** Uses the budget of `text`. `hash` is its name in Redis. Without it, only this gateway counts. */
+    async take(text: string, hash: string | undefined) {
+      const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
+      recent.set(key, true);
+      try {
+        const { remainingPoints, msBeforeNext } = await (hash === undefined ? memory : limiter).consume(key);
+        return { remainingPoints, msBeforeNext, isUsedUp: false };
+      } catch (error) {
+        if (!(error instanceof RateLimiterRes)) throw error;
+        return { remainingPoints: 0, msBeforeNext: error.msBeforeNext, isUsedUp: true };
+      }
+    },
+  };
+}
+
+/** Returns the part of the official client that the library uses. */
+function storeOf(redis: Redis) {
+  const scripts = new Map<string, RedisScript>();
+  return {
+    eval(source: string, given: { readonly keys: readonly string[]; readonly arguments: readonly string[] }) {
+      const script = scripts.get(source) ?? { source };
+      scripts.set(source, script);
+      return redis.run(script, given.keys, given.arguments);
+    },
+  };
+}
+
+/**
+ * Returns a function that hashes names and networks with the key of the fleet. It returns undefined while the key is
+ * unknown because Redis is away.
+ */
+function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
+  const key = openFleetKey(redis, 'limits');
+  let readAt = -Infinity;
+  let reading = Promise.resolve();
+  return async (text) => {
+    const now = performance.now();
+    if (now - readAt > KEY_MS) {
+      readAt = now;
+      reading = key.read().catch((error: unknown) => {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        readAt = -Infinity;
+      });
+    }
+    if (key.id() === undefined) await reading;
+    return key.id() === undefined ? undefined : key.hash(text);
+  };
+}
+
+/** Refuses requests beyond the budgets of `rateLimits`. */
+export function limitRate(limiter: RateLimiter | undefined): StagePlanner {
+  return {
+    name: 'limit-rate',
+    plan({ operation, transparent }) {
+      const rules = limiter?.rulesFor(operation.id) ?? [];
+      if (transparent || limiter === undefined || rules.length === 0) return undefined;
+      return limitBy((exchange) => limiter.count(rules, exchange, exchange.grants.roles));
+    },
+  };
+}
+
+/** Returns a stage that counts each request before the rest of the plan runs. */
+export function limitBy<E>(count: (exchange: E) => Promise<void>): Stage<E> {
+  return (next) => async (exchange) => {
+    await count(exchange);
+    return next(exchange);
+  };
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createRateLimiter, limitRate, type RateLimitRule } from '../../../src/pipeline/stages/limit-rate.ts';
+import { connectRedis } from '../../../src/redis/connect-redis.ts';
+import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
+import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { startRedisServer } from '../../builders/redis-server.ts';
+import { until } from '../../builders/until.ts';
+
+const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
+
+/** Creates a gateway's stage with these rules. */
+function stageWith(rules: readonly RateLimitRule[], redis?: ReturnType<typeof connectRedis>) {
+  const limited: string[] = [];
+  const limiter = createRateLimiter({ rules, redis, onLimited: (rule) => limited.push(rule) });
+  const next = createNext(replyWith({ list: [] }));
+  const handle = stageIn(limitRate(limiter), plannedWith(), next);
+  const exchangeOf = (name: string | undefined, address = '192.0.2.1', roles: readonly string[] = []) => {
+    const exchange = exchangeWith();
+    const kind = name === undefined ? ('anonymous' as const) : ('verified' as const);
+    return {
+      ...exchange,
+      arrival: { ...exchange.arrival, clientAddress: address },
+      principal: { ...exchange.principal, kind, name },
+      grants: { ...exchange.grants, roles },
+    };
+  };
+  /** Sends requests, and returns how many of them passed. */
+  const passed = async (count: number, ...given: Parameters<typeof exchangeOf>) => {
+    const results = await Promise.allSettled(Array.from({ length: count }, async () => handle(exchangeOf(...given))));
+    return results.filter(({ status }) => status === 'fulfilled').length;
+  };
+  return { limited, handle, exchangeOf, passed };
+}
+
+describe('limit-rate', () => {
+  it('has work only for operations with rules, and none in observe mode', () => {
+    const limiter = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
+    const other = createRateLimiter({
+      rules: [{ ...RULE, operations: ['getComment'] }],
+      redis: undefined,
+      onLimited: () => undefined,
+    });
+    expect(limitRate(undefined).plan(plannedWith())).toBeUndefined();
+    expect(limitRate(other).plan(plannedWith())).toBeUndefined();
+    expect(limitRate(limiter).plan(plannedWith({ transparent: true }))).toBeUndefined();
+    expect(limitRate(limiter).plan(plannedWith())).toBeDefined();
+    expect(other.rulesFor(undefined)).toEqual([]);
+  });
+
+  it('gives each verified caller a budget, and states it', async () => {
+    const { handle, exchangeOf, passed, limited } = stageWith([RULE]);
+    const first = exchangeOf('alice');
+    await handle(first);
+    expect(first.trace.rateLimit).toEqual({
+      policy: '"all";q=3;w=60',
+      state: '"all";r=2;t=60',
+      refusedBy: undefined,
+    });
+    expect(await passed(5, 'alice', '198.51.100.1')).toBe(2);
+    expect(await passed(5, 'bob')).toBe(3);
+    const refused = exchangeOf('alice');
+    const error = await failureOf(handle(refused));
+    expect(error).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(Number((error as { headers?: Record<string, string> }).headers?.['Retry-After'])).toBeGreaterThan(50);
+    expect(refused.trace.rateLimit?.refusedBy).toBe('all');
+    expect(limited).toHaveLength(6);
+  });
+
+  // Anyone can send somebody else's name. If an unverified name had a budget of its own, an attacker could use up the
+  // budget of a victim, and get new budgets by inventing names.
+  it('counts callers who are not verified by network, whatever name they claim', async () => {
+    const { handle, exchangeOf, passed } = stageWith([RULE]);
+    for (const name of ['alice', 'bob', 'carol']) {
+      const exchange = exchangeOf(name);
+      await handle({ ...exchange, principal: { ...exchange.principal, kind: 'unverified' } });
+    }
+    expect(await passed(2, undefined)).toBe(0);
+    expect(await passed(2, undefined, '198.51.100.7')).toBe(2);
+    expect(await passed(5, 'alice')).toBe(3);
+  });
+
+  it('treats the addresses of an IPv6 network as one', async () => {
+    const { passed } = stageWith([RULE]);
+    expect(await passed(3, undefined, '2001:db8::1')).toBe(3);
+    expect(await passed(1, undefined, '2001:db8::2')).toBe(0);
+  });
+
+  it('applies a rule for roles to their members, who can share a budget', async () => {
+    const own = stageWith([{ ...RULE, roles: ['guest'] }]);
+    expect(await own.passed(5, 'alice', '192.0.2.1', ['standard'])).toBe(5);
+    expect(await own.passed(5, 'bob', '192.0.2.1', ['standard', 'guest'])).toBe(3);
+    const shared = stageWith([{ ...RULE, per: 'role', roles: ['guest'] }]);
+    expect(await shared.passed(2, 'alice', '192.0.2.1', ['guest'])).toBe(2);
+    expect(await shared.passed(2, 'bob', '192.0.2.1', ['guest'])).toBe(1);
+  });
+
+  it('counts a request toward every rule', async () => {
+    const { passed } = stageWith([RULE, { ...RULE, name: 'network', per: 'network', requests: 4 }]);
+    expect(await passed(3, 'alice')).toBe(3);
+    expect(await passed(3, 'bob')).toBe(1);
+  });
+});
+
+needsProgram('redis', 'rate limits in a fleet', (path) => {
+  const member = async (url: string) => {
+    const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+    cleanUpAfterTest(() => redis.close());
+    await until(() => redis.isAvailable());
+    return { redis, ...stageWith([RULE], redis) };
+  };
+
+  it('count for all gateways together, under names that Redis does not reveal', async () => {
+    const { url } = await startRedisServer(path);
+    const [one, other] = [await member(url), await member(url)];
+    const passed = await Promise.all([one.passed(5, 'planted'), other.passed(5, 'planted')]);
+    expect(passed[0] + passed[1]).toBe(3);
+    const keys = (await one.redis.command('', ['KEYS', '*'])) as string[];
+    expect(keys.some((key) => key.includes('limit-'))).toBe(true);
+    expect(keys.join('\n')).not.toMatch(/planted|192\.0\.2/);
+  });
+
+  it('count for each gateway alone while Redis hangs, after a bounded wait', async () => {
+    const server = await startRedisServer(path);
+    const one = await member(server.url);
+    expect(await one.passed(1, 'alice')).toBe(1);
+    server.freeze();
+    expect(await one.passed(5, 'alice')).toBe(3);
+    server.thaw();
+  });
+});
