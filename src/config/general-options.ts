@@ -333,7 +333,12 @@ export const rateLimitsSchema = {
         default: 'caller',
         description: 'Who shares a budget. Callers who are not verified always share that of their network.',
       },
-      operations: { type: 'array', minItems: 1, items: { type: 'string' }, description: 'Operation ids; default: all.' },
+      operations: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string' },
+        description: 'Operation ids; default: all.',
+      },
       roles: { type: 'array', minItems: 1, items: { type: 'string' }, description: 'Roles; default: all callers.' },
       requests: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Requests within the window.' },
       windowSeconds: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Length of the window.' },

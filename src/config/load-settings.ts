@@ -21,7 +21,13 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import { CORS_DEFAULTS, LISTEN_DEFAULTS, type RateLimitRule, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
+import {
+  CORS_DEFAULTS,
+  LISTEN_DEFAULTS,
+  type RateLimitRule,
+  TLS_DEFAULTS,
+  type TlsOptions,
+} from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
