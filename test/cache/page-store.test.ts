@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { createRedisPageStore } from '../../src/cache/page-store.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { connectRedis } from '../../src/redis/connect-redis.ts';
+import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
+import { until } from '../builders/until.ts';
+
+needsProgram('redis', 'the store of shared pages in Redis', (path) => {
+  const open = async () => {
+    const { url } = await startRedisServer(path);
+    const redis = connectRedis(
+      { ...REDIS_DEFAULTS, url, commandTimeoutMs: 2_000 },
+      { url, password: undefined },
+      systemClock,
+    );
+    cleanUpAfterTest(() => redis.close());
+    await until(() => redis.isAvailable());
+    return createRedisPageStore(redis);
+  };
+  const isFree = async (store: Awaited<ReturnType<typeof open>>) => {
+    for (let tries = 0; tries < 2_000; tries += 1) if (await store.lock('h', 'next', 60_000)) return true;
+    return false;
+  };
+
+  it('returns the bytes of a page until they expire', async () => {
+    const store = await open();
+    const bytes = Buffer.from([0, 255, 10, 13]);
+    await store.set('h', bytes, 60_000);
+    expect(await store.get('h')).toEqual(bytes);
+    await store.drop('h');
+    expect(await store.get('h')).toBeUndefined();
+    await store.set('h', bytes, 1);
+    while ((await store.get('h')) !== undefined);
+  });
+
+  // A gateway that is killed cannot release its lock.
+  it('frees a lock whose owner has died', async () => {
+    const store = await open();
+    expect([await store.lock('h', 'dead', 50), await store.lock('h', 'other', 50)]).toEqual([true, false]);
+    expect(await isFree(store)).toBe(true);
+  });
+
+  // An owner that was slow must not release or extend the lock of the gateway that has taken its place.
+  it('changes a lock only for its owner, and reports every fetch', async () => {
+    const store = await open();
+    const heard: string[] = [];
+    store.onFilled((hash, stored) => void heard.push(`${hash} ${stored}`));
+    await store.lock('h', 'owner', 60_000);
+    await store.renew('h', 'late', 0);
+    await store.release('h', 'late', false);
+    expect(await store.lock('h', 'other', 1)).toBe(false);
+    await store.renew('h', 'owner', 1);
+    expect(await isFree(store)).toBe(true);
+    // The subscription begins in the background.
+    while (!heard.includes('h true')) await store.release('h', 'next', true);
+    expect(await store.lock('h', 'other', 1)).toBe(true);
+  });
+});
