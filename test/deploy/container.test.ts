@@ -77,6 +77,10 @@ describe('the Dockerfile', () => {
     expect(stages.at(-1)?.getImage()).toContain(`${label('base.name')}@`);
   });
 
+  it('has a health check that can also be run by its path', () => {
+    expect(deployFile('healthcheck.sh')).toMatch(/^#!\/bin\/busybox sh\n#/);
+  });
+
   it('passes no secret to the build', () => {
     expect(deployFile('Dockerfile')).not.toMatch(/^(?:ARG|ENV) .*(?:TOKEN|PASSWORD|SECRET|REDIS_URL)/m);
   });
