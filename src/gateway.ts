@@ -18,7 +18,7 @@ import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { reportToPrimary } from './assembly/operator-view.ts';
-import type { PrimaryRole, ProcessRole } from './assembly/process-role.ts';
+import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import { versionOfKey } from './cache/stored-page.ts';
@@ -252,13 +252,15 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
   // The primary process verifies no credentials and sends no requests.
-  const serves = given.role?.kind !== 'primary';
+  const { role } = given;
+  const serves = role?.kind !== 'primary';
   try {
     await services.tracing?.open();
     await services.ledger.open();
     if (serves) assembly.calibration = await calibrate(settings, services);
+    if (role?.kind === 'worker') await joinPrimary(role);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
-    stops.push(await openOverrides(settings, services));
+    stops.push(await openOverrides(settings, services, role));
   } catch (error) {
     stop();
     await assembly.close(0);

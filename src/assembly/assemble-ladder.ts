@@ -11,6 +11,7 @@ import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { openDocument, type ProcessRole } from './process-role.ts';
 import type { SharedState } from './shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
@@ -41,9 +42,10 @@ export function assembleLadder(
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
     readonly shared: SharedState | undefined;
+    readonly role: ProcessRole | undefined;
   },
 ): AssembledLadder {
-  const { clock, logger, metrics, isAccepted, shared } = parts;
+  const { clock, logger, metrics, isAccepted } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
@@ -63,12 +65,10 @@ export function assembleLadder(
     events: eventsOf(logger, metrics),
     clock,
   });
-  const document = shared?.openDocument<LadderState>('ladder', {
+  const document = openDocument<LadderState>(parts, 'ladder', {
     current: () => ladder.state(),
-    adopt(next) {
-      logAdopted(logger, ladder.state(), next);
-      ladder.adopt(next);
-    },
+    adopt: (next) => ladder.adopt(next),
+    onForeign: (next) => logAdopted(logger, ladder.state(), next),
     merge: mergeLadders,
     // Gateways with different contracts, as during a deployment, have separate documents.
     versionOf: ({ contract }) => contract,

@@ -22,6 +22,7 @@ import {
 import type { OverrideRules } from '../overrides/read-override.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { openSharedTrail, type SharedDocument } from '../redis/shared-document.ts';
+import { openDocument, type ProcessRole } from './process-role.ts';
 import type { SharedState } from './shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
@@ -48,20 +49,25 @@ const MAX_SHARED_EVENTS = 1_000;
 export function assembleOverrides(
   settings: Settings,
   stored: StoredOverrides,
-  parts: { readonly clock: Clock; readonly logger: Logger; readonly shared: SharedState | undefined },
+  parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly shared: SharedState | undefined;
+    readonly role: ProcessRole | undefined;
+  },
 ): AssembledOverrides {
-  const { clock, logger, shared } = parts;
+  const { clock, logger, shared, role } = parts;
   const files = createOverrideFiles(settings.overrides.file, (error) =>
     logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
   );
   const create = (used: OverrideFiles) =>
     createOverrides({ stored, files: used, onEvent: (event) => logEvent(logger, event), clock });
-  if (shared === undefined) return { overrides: create(files), document: undefined };
+  if (shared === undefined && role === undefined) return { overrides: create(files), document: undefined };
 
-  const trail = openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
+  const trail = shared && openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
   const readTrail = async () => {
-    const lines = await trail.read();
-    if (lines === undefined) return;
+    const lines = await trail?.read();
+    if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
     // The server may have lost the trail. Events from before its first shown line are not missing.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
@@ -72,28 +78,27 @@ export function assembleOverrides(
     for (const event of missing) trail.add(formatEvent(event).trim(), event.at);
     overrides.adoptEvents([...found, ...missing].toSorted((a, b) => a.at - b.at));
     if (missing.length === 0 || (await trail.read()) === undefined) return;
-    await shared.changes.append({ kind: 'reread', document: DOCUMENT });
+    await shared?.changes.append({ kind: 'reread', document: DOCUMENT });
   };
   const overrides = create({
     ...files,
     record(event, active) {
       files.record(event, active);
       const shown = sharedEvent(event);
-      trail.add(formatEvent(shown).trim(), shown.at);
+      trail?.add(formatEvent(shown).trim(), shown.at);
       void readTrail();
-      void document.sync();
+      void document?.sync();
     },
     written: async () => {
-      const [isInFile, isShared] = await Promise.all([files.written(), document.sync()]);
-      return isInFile || isShared;
+      const [isInFile, isShared] = await Promise.all([files.written(), document?.sync()]);
+      return isInFile || isShared === true;
     },
   });
-  const document = shared.openDocument<readonly Override[]>(DOCUMENT, {
+  const document = openDocument<readonly Override[]>(parts, DOCUMENT, {
     current: overrides.stored,
-    adopt(next) {
-      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides');
-      overrides.adopt(next);
-    },
+    adopt: overrides.adopt,
+    onForeign: (next) =>
+      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides'),
     merge: mergeOverrides,
     empty: () => [],
     format: formatOverrides,
@@ -143,11 +148,14 @@ interface OpeningOverrides {
 export async function openOverrides(
   settings: Settings,
   { overrides, overridesDocument, logger }: OpeningOverrides,
+  role: ProcessRole | undefined,
 ): Promise<() => void> {
   const reason = await whyNotStored(settings, 'overrides');
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
+  // The primary process ends overrides for its workers, so that each end is recorded once.
+  if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');
   return overrides.watch();

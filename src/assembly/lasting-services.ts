@@ -53,10 +53,10 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** The state of the ladder that all gateways share. Undefined if Redis is not configured. */
+  /** The state of the ladder that all gateways or processes share. Undefined if there is only one. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
-  /** The overrides that all gateways share. Undefined if Redis is not configured. */
+  /** The overrides that all gateways or processes share. Undefined if there is only one. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
@@ -169,12 +169,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       spansFailed: () => tracing.counts().failed,
       spansDropped: () => tracing.counts().dropped,
     });
-  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared };
+  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared, role };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
   const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
     clock,
     logger,
     shared,
+    role,
   });
   return {
     logger,

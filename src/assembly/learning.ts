@@ -80,9 +80,7 @@ export function createLearning(
       setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),
-    follow: (next) => {
-      learner = createLearner({ document: next, clock, before: observations });
-    },
+    follow: (next) => void (learner = createLearner({ document: next, clock, before: observations })),
     close: () => {
       for (const sample of pending) sample();
       writer.close();

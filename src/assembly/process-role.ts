@@ -3,9 +3,12 @@ import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
 import type { LedgerQuery } from '../model/ledger-snapshot.ts';
+import type { SharedDocument } from '../redis/shared-document.ts';
 import { createWorkerChangeLog, type PrimaryChangeLog } from '../workers/ipc-change-log.ts';
+import { openPrimaryDocument, openWorkerDocument } from '../workers/ipc-document.ts';
 import type { Peer } from '../workers/ipc-peer.ts';
 import type { Supervisor, WorkerIdentity } from '../workers/supervise-workers.ts';
+import type { OwnParts, SharedState } from './shared-state.ts';
 
 /** The part of this process if several processes serve together. */
 export type ProcessRole = PrimaryRole | WorkerRole;
@@ -13,7 +16,7 @@ export type ProcessRole = PrimaryRole | WorkerRole;
 /** The primary process owns the admin side and the ledger. It serves no public requests. */
 export interface PrimaryRole {
   readonly kind: 'primary';
-  readonly workers: Pick<Supervisor, 'ready' | 'callAll' | 'restarts'>;
+  readonly workers: Pick<Supervisor, 'ready' | 'joined' | 'callAll' | 'restarts'>;
   readonly changes: PrimaryChangeLog;
   /** The functions that workers can call. The gateway adds its own. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
@@ -43,6 +46,7 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
   if (role.kind === 'primary') {
     const { changes, handlers } = role;
     handlers['append'] = (change: SharedChange, { number }) => changes.appendFrom(change, number);
+    handlers['changes.lasting'] = changes.lasting;
     return { changes, listen: changes.listen };
   }
   const listeners: ChangeListener[] = [];
@@ -56,6 +60,47 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
   );
   role.handlers['change'] = changes.receive;
   return { changes, listen: (listener) => void listeners.push(listener) };
+}
+
+/**
+ * Lets a worker follow the state of the primary process from now on. Call it after all functions that the primary
+ * process calls exist, and before the worker serves requests.
+ */
+export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
+  await primary.call('join');
+  const receive = handlers['change'];
+  // With Redis, its log contains the changes.
+  if (receive === undefined) return;
+  for (const change of (await primary.call('changes.lasting')) as never[]) receive(change);
+}
+
+/**
+ * Opens a document that the processes of this gateway share, and the gateways of a fleet if Redis is configured. In a
+ * fleet, only the primary process exchanges it with the other gateways. Returns undefined if nothing is shared.
+ */
+export function openDocument<T>(
+  { role, shared }: { readonly role: ProcessRole | undefined; readonly shared: SharedState | undefined },
+  name: string,
+  parts: OwnParts<T> & {
+    /** Called before the copy is replaced by that of another gateway, for the log. */
+    readonly onForeign: (next: T) => void;
+  },
+): SharedDocument<T> | undefined {
+  const { adopt, onForeign } = parts;
+  if (role?.kind === 'worker') return openWorkerDocument({ ...parts, name, ...role });
+  const fleet = shared?.openDocument(name, {
+    ...parts,
+    adopt(next: T) {
+      onForeign(next);
+      adopt(next);
+      if (role !== undefined) void document?.sync();
+    },
+  });
+  const document =
+    role === undefined
+      ? fleet
+      : openPrimaryDocument({ ...parts, name, workers: role.workers.joined, handlers: role.handlers, fleet });
+  return document;
 }
 
 /** Lets workers use the ledger's store, which only the primary process opens. */

@@ -38,7 +38,7 @@ export interface SharedState {
 }
 
 /** What the owner of a shared document defines. */
-type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
+export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */
 export function openSharedState(

@@ -94,7 +94,7 @@ export async function startWithWorkers(
   const role: PrimaryRole = {
     kind: 'primary',
     workers,
-    changes: createPrimaryChangeLog(() => workers.ready(), systemClock),
+    changes: createPrimaryChangeLog(() => workers.joined(), systemClock),
     handlers,
     onEnd: (listener) => void endListeners.push(listener),
     publicAddress() {

@@ -1,3 +1,4 @@
+import { IN_MEMORY } from '../files/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
@@ -123,6 +124,9 @@ export function workerShare(settings: Settings): Settings {
   const { streams } = upstream;
   return {
     ...settings,
+    // Only the primary process reads and writes the files of the ladder and of the overrides.
+    ladder: { ...settings.ladder, file: IN_MEMORY },
+    overrides: { ...settings.overrides, file: IN_MEMORY },
     upstream: {
       ...upstream,
       concurrency: share(upstream.concurrency),

@@ -15,6 +15,8 @@ interface NumberedChange {
 export interface PrimaryChangeLog extends ChangeLog {
   /** Appends the change of a worker. Resolves when all other workers have applied it. */
   appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
+  /** Returns the changes that a worker must know that starts later. */
+  lasting(): readonly NumberedChange[];
   /** Sets the listener of the primary process itself. */
   listen(listener: ChangeListener): void;
 }
@@ -24,14 +26,17 @@ const APPLY_MS = 2_000;
 /** There is one log for the lifetime of the primary process, which outlives every worker. */
 const LINEAGE = 'primary';
 
-/** Creates the log in the primary process. `workers` returns the workers that are ready. */
+/** Creates the log in the primary process. `workers` returns the workers that have joined. */
 export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
   let listener: ChangeListener | undefined;
   let number = 0;
+  /** The demotions of operations. A worker that starts later has no pages and no credentials, but must know these. */
+  const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
     number += 1;
     const given: NumberedChange = { number, change };
     listener?.apply(change, number, from === undefined);
+    if (change.kind === 'demote') demotions.set(change.operation, given);
     const others = workers().filter((worker) => worker.number !== from);
     const removed = await Promise.allSettled(others.map(async ({ peer }) => peer.call('change', given, APPLY_MS)));
     const pages = removed.reduce((sum, one) => sum + (one.status === 'fulfilled' ? Number(one.value ?? 0) : 0), 0);
@@ -40,6 +45,7 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
   return {
     append: async (change) => (await append(change)).pages,
     appendFrom: append,
+    lasting: () => [...demotions.values()],
     listen: (next) => {
       listener = next;
       listener.reset({ lineage: LINEAGE, number });
@@ -50,17 +56,15 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
   };
 }
 
-/** The log in a worker. */
-interface WorkerChangeLog extends ChangeLog {
-  /** Applies a change that another process has appended. */
-  receive(given: NumberedChange): number | void;
-}
-
 /**
  * Creates the log in a worker. The channel delivers every message in order and exists as long as the worker, so no
- * change can be missed.
+ * change can be missed. `receive` applies a change that another process has appended.
  */
-export function createWorkerChangeLog(primary: Peer, listener: ChangeListener, clock: Clock): WorkerChangeLog {
+export function createWorkerChangeLog(
+  primary: Peer,
+  listener: ChangeListener,
+  clock: Clock,
+): ChangeLog & { receive(given: NumberedChange): number | void } {
   let position: LogPosition = { lineage: LINEAGE, number: 0 };
   const moveTo = (number: number) => {
     if (number > position.number) position = { lineage: LINEAGE, number };

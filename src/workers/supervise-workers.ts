@@ -48,6 +48,8 @@ export interface Supervisor {
   start(): Promise<void>;
   /** The workers that are ready. */
   ready(): readonly Worker[];
+  /** The workers that follow the state of the primary process: those that are ready or soon will be. */
+  joined(): readonly Worker[];
   /** The number of crashes since the start. */
   restarts(): number;
   /** Calls a function of every worker that is ready, all at once. Workers that fail are left out of the result. */
@@ -59,9 +61,10 @@ export interface Supervisor {
 /** The delay before a crashed worker is replaced. It doubles with each further crash until a worker has run for a while. */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
-/** Creates the supervisor. A worker is ready once it has called `ready`. */
+/** Creates the supervisor. A worker has joined once it has called `join`, and is ready once it has called `ready`. */
 export function superviseWorkers({ count, fork, handlerOf, events, clock }: SupervisorParts): Supervisor {
   const ready = new Map<number, Worker>();
+  const joined = new Map<number, Worker>();
   const running = new Map<number, { readonly process: WorkerProcess; readonly ended: Promise<void> }>();
   const crashes = new Map<number, number>();
   const stopping = new AbortController();
@@ -75,14 +78,19 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
     return new Promise((resolve, reject) => {
       const identity = { number, pid: process.pid };
       const onReady = (value: unknown) => {
+        joined.set(number, worker);
         ready.set(number, worker);
         events.onReady?.(worker, value);
         resolve();
       };
-      const peer = createPeer(process, (name) => (name === 'ready' ? onReady : handlerOf(name, identity)));
+      const onJoin = () => void joined.set(number, worker);
+      const peer = createPeer(process, (name) =>
+        name === 'ready' ? onReady : name === 'join' ? onJoin : handlerOf(name, identity),
+      );
       const worker: Worker = { ...identity, peer };
       process.onExit((code, signal) => {
         ready.delete(number);
+        joined.delete(number);
         running.delete(number);
         events.onEnd?.(worker);
         const cause = signal ?? `exit code ${code}`;
@@ -114,6 +122,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
       if (failed !== undefined) throw failed.reason;
     },
     ready: () => [...ready.values()].toSorted((one, other) => one.number - other.number),
+    joined: () => [...joined.values()],
     restarts: () => restarts,
     async callAll(name, value, timeoutMs) {
       const results = await Promise.allSettled(

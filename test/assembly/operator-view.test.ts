@@ -37,7 +37,7 @@ function primary() {
   const ends: ((worker: { number: number; pid: undefined }) => void)[] = [];
   const role: PrimaryRole = {
     kind: 'primary',
-    workers: { ready: () => [], callAll: () => Promise.resolve([]), restarts: () => 0 },
+    workers: { ready: () => [], joined: () => [], callAll: () => Promise.resolve([]), restarts: () => 0 },
     changes: {} as PrimaryRole['changes'],
     handlers,
     onEnd: (listener) => void ends.push(listener),

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { knowing } from '../builders/knowing-upstream.ts';
+import { fastRoles } from '../builders/fast-roles.ts';
 import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { until } from '../builders/until.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -22,8 +26,10 @@ async function serve(env: Record<string, string> = {}) {
     ...env,
   });
   cleanUpAfterFile(() => child.kill('SIGKILL'));
+  let out = '';
+  child.stdout.on('data', (part) => (out += String(part)));
   const end = finished(child);
-  const banner = await untilSays(child, /admin +http\S+[\s\S]*Try/);
+  const banner = await untilSays(child, /admin +http\S+/);
   const url = /public +(http:\/\/[^/]+)/.exec(banner)?.[1] ?? '';
   const adminUrl = /admin +(http:\S+)/.exec(banner)?.[1] ?? '';
   const call = (target: string, more = {}) => callAt(url, `/services/v2/${target}`, { user: 'admin', ...more });
@@ -39,7 +45,7 @@ async function serve(env: Record<string, string> = {}) {
       .trim()
       .split(/\s+/)
       .map(Number);
-  return { child, end, url, adminUrl, call, metric, metrics, api, pids };
+  return { child, end, url, adminUrl, call, metric, metrics, api, pids, out: () => out };
 }
 
 const MISS: unknown = expect.stringContaining('fwd=miss');
@@ -234,6 +240,69 @@ describe('a gateway with two workers', () => {
     expect((await api('try', { method: 'POST', body, headers: { Origin: adminUrl } })).json).toMatchObject({
       status: 200,
     });
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('applies overrides, demotions and steps of the ladder in all workers, also in one that starts later', async () => {
+    const drift = { json: { list: [], listCount: 'none' } };
+    let isDrifting = false;
+    const upstream = await startFakeUpstream(knowing((request) => (isDrifting ? drift : exampleAnswer(request))));
+    const folder = tempFolder();
+    const [file, ladderFile] = [join(folder, 'portico.json'), join(folder, 'state', 'ladder.json')];
+    const checks = { responses: 'enforce', permissions: 'off' };
+    const config = {
+      mode: 'staging',
+      upstream: { url: upstream.url },
+      roles: { file: join(folder, 'roles.yaml') },
+      operations: { listIdeas: { checks }, listQuestions: { checks } },
+      cache: { enabled: false },
+      ladder: { file: ladderFile, demote: { minAnswers: 3, windowSeconds: 60 } },
+      overrides: { file: join(folder, 'state', 'overrides.json') },
+      ledger: { file: ':memory:' },
+    };
+    const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
+    writeFileSync(config.roles.file, roles, { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(config));
+    const { child, end, adminUrl, call, metric, pids, out } = await serve({ PORTICO_CONFIG: file });
+    const ideas = async () => (await call('idea.json', { user: 'admin' })).status;
+    const both = async (read: () => Promise<number>) => [await read(), await read()];
+    const override = (path: string, body: object) =>
+      callAt(adminUrl, `/overrides${path}`, { user: null, method: 'POST', body });
+    const disable = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
+
+    // Connections are distributed in turn, so two calls reach both workers.
+    expect(await both(ideas)).toEqual([200, 200]);
+    expect((await override('', disable)).json).toMatchObject({ stored: true });
+    expect(await both(ideas)).toEqual([503, 503]);
+    const crash = async () => {
+      const before = pids();
+      const restarts = await metric('portico_worker_restarts_total');
+      process.kill(before[0] ?? 0, 'SIGKILL');
+      while ((await metric('portico_worker_restarts_total')) === restarts || (await metric('portico_workers')) < 2)
+        continue;
+    };
+    await crash();
+    expect([...(await both(ideas)), ...(await both(ideas))]).toEqual([503, 503, 503, 503]);
+    expect((await override('/end', { operation: 'listIdeas' })).json).toMatchObject({ stored: true });
+    expect(await both(ideas)).toEqual([200, 200]);
+
+    // A worker demotes the check because of its own traffic; the other one has seen too few responses.
+    isDrifting = true;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let refused = 0;
+    while ((await call('idea.json', { agent })).status === 502) refused += 1;
+    expect(refused).toBeGreaterThan(0);
+    agent.destroy();
+    while ((await metric('portico_ladder_demoted{operation="listIdeas"}')) === 0) continue;
+    expect([...(await both(ideas)), ...(await both(ideas))]).toEqual([200, 200, 200, 200]);
+    expect(await metric('portico_ladder_demotions_total{operation="listIdeas"}')).toBe(1);
+    await until(() => existsSync(ladderFile) && readFileSync(ladderFile, 'utf8').includes('demoted'));
+    await crash();
+    expect([...(await both(ideas)), ...(await both(ideas))]).toEqual([200, 200, 200, 200]);
+    expect(readFileSync(ladderFile, 'utf8').match(/"move": "demoted"/g)).toHaveLength(1);
+    expect(out().match(/"an operator set an override"/g)).toHaveLength(1);
+    expect(out().match(/too many responses were refused/g)).toHaveLength(1);
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 0 });
   });

@@ -1,0 +1,118 @@
+import type { SharedDocument } from '../redis/shared-document.ts';
+import type { Peer } from './ipc-peer.ts';
+import type { Worker, WorkerIdentity } from './supervise-workers.ts';
+
+/** What the owner of a document defines. The document is sent as text. */
+interface DocumentParts<T> {
+  readonly name: string;
+  /** Returns the copy of this process. */
+  readonly current: () => T;
+  /** Replaces the copy of this process. */
+  readonly adopt: (next: T) => void;
+  /** Merges the changes since `base` that were made here into a newer document. */
+  readonly merge: (base: T, mine: T, theirs: T) => T;
+  /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
+  readonly versionOf?: (value: T) => string;
+  readonly format: (value: T) => string;
+  /** Throws an error if the text is invalid. */
+  readonly parse: (text: string) => T;
+}
+
+/** The change of a worker, as it is sent to the primary process: its copy before and after the change. */
+interface ChangedCopy {
+  readonly base: string;
+  readonly mine: string;
+}
+
+/** A worker that does not adopt a document within this time is probably ending. */
+const ADOPT_MS = 2_000;
+
+interface PrimaryParts<T> extends DocumentParts<T> {
+  readonly workers: () => readonly Worker[];
+  readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
+  /** The document that other gateways share with this one. Undefined if nothing is shared. */
+  readonly fleet: SharedDocument<T> | undefined;
+}
+
+/**
+ * Opens the document in the primary process, whose copy is the one that counts. `sync` resolves when all workers have
+ * adopted it, with the result for the other gateways.
+ */
+export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
+  const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
+  const push = async (except?: number) => {
+    const text = format(current());
+    const others = workers().filter(({ number }) => number !== except);
+    await Promise.allSettled(others.map(async ({ peer }) => peer.call(`document.${name}`, text, ADOPT_MS)));
+  };
+  handlers[`document.${name}`] = async (changed: ChangedCopy, worker) => {
+    const [base, mine] = [parse(changed.base), parse(changed.mine)];
+    if (versionOf(mine) !== versionOf(current()) || changed.base === changed.mine) return format(current());
+    const next = merge(base, mine, current());
+    if (format(next) !== format(current())) {
+      adopt(next);
+      void fleet?.sync();
+      await push(worker.number);
+    }
+    return format(current());
+  };
+  return {
+    start: async () => fleet?.start(),
+    async sync() {
+      const [isShared] = await Promise.all([fleet?.sync(), push()]);
+      return isShared ?? false;
+    },
+    takeTurn: async () => (fleet === undefined ? { commit: () => Promise.resolve(true) } : fleet.takeTurn()),
+    close: () => fleet?.close(),
+  };
+}
+
+interface WorkerParts<T> extends DocumentParts<T> {
+  readonly primary: Peer;
+  readonly handlers: Record<string, (value: never) => unknown>;
+}
+
+/** Opens the document in a worker, which adopts the copy of the primary process and sends its own changes there. */
+export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> {
+  const { name, primary, handlers, current, adopt, merge, format, parse, versionOf = () => '' } = parts;
+  /** The latest copy of the primary process. Undefined before `start`. */
+  let known: T | undefined;
+  const receive = (text: string, base: T) => {
+    const theirs = parse(text);
+    // During a reload, one process uses the next version before the other.
+    if (versionOf(theirs) !== versionOf(current())) return;
+    const next = merge(base, current(), theirs);
+    known = theirs;
+    if (format(next) !== format(current())) adopt(next);
+  };
+  const send = async (base: T): Promise<boolean> => {
+    const mine = current();
+    try {
+      const changed: ChangedCopy = { base: format(base), mine: format(mine) };
+      receive((await primary.call(`document.${name}`, changed)) as string, mine);
+      return true;
+    } catch {
+      // Without the primary process, this worker is about to end.
+      return false;
+    }
+  };
+  handlers[`document.${name}`] = (text: string) => receive(text, known ?? current());
+  return {
+    async start() {
+      known = current();
+      await send(known);
+    },
+    async sync() {
+      if (known === undefined) return false;
+      const mine = current();
+      // The steps of an earlier version are not changes of this one.
+      const base = versionOf(known) === versionOf(mine) ? known : mine;
+      if (known !== base) known = mine;
+      else if (format(known) === format(mine)) return true;
+      return send(base);
+    },
+    // The primary process decides for all workers.
+    takeTurn: () => Promise.resolve(undefined),
+    close: () => undefined,
+  };
+}
