@@ -14,9 +14,10 @@ Usage: npm run fleet [-- FLAGS]
   --quick              45 seconds, with shorter freshness and bounds.
   --replicas N         Number of gateways; 4 by default.
   --callers N          Number of callers; 64 by default.
-  --rate N             Requests per second of all callers together; 250 by default.
+  --rate N             Requests per second of all callers together; 300 by default.
   --write-share X      Share of the requests that are writes; 0.005 by default.
   --seed N             Seed of the random requests; 1 by default.
+  --balancer NAME      haproxy or nginx; by default, haproxy if it is installed.
   --undisturbed        Kill and restart nothing.
   --simulate           Run 1, 2 and 4 gateways undisturbed for 40 seconds each, simulate the same fleets, compare the
                        results, and simulate fleets with up to 100 gateways and 1,000,000 callers.
@@ -33,9 +34,10 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     replicas: { type: 'string', default: '4' },
     callers: { type: 'string', default: '64' },
-    rate: { type: 'string', default: '250' },
+    rate: { type: 'string', default: '300' },
     'write-share': { type: 'string', default: '0.005' },
     seed: { type: 'string', default: '1' },
+    balancer: { type: 'string' },
     simulate: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     undisturbed: { type: 'boolean', default: false },
@@ -143,7 +145,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 if (values.help) console.log(HELP);
 else {
   const settings = settingsOf();
-  const programs = findPrograms();
+  const { balancer } = values;
+  if (balancer !== undefined && balancer !== 'haproxy' && balancer !== 'nginx')
+    wrongUsage('--balancer must be haproxy or nginx');
+  const programs = findPrograms(balancer);
   if ('missing' in programs) wrongUsage(programs.missing.join('\n'));
   const progress = createProgress(Date.now());
   const say = (text: string) => progress.say(text);

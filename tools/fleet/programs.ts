@@ -15,14 +15,19 @@ export interface Programs {
   readonly balancer: { readonly kind: 'haproxy' | 'nginx'; readonly path: string };
 }
 
-/** Looks for the programs. Returns the ways to install those that are missing. */
-export function findPrograms(): Programs | { readonly missing: readonly string[] } {
+/** Looks for the programs, with a certain balancer if it is given. Returns how to install those that are missing. */
+export function findPrograms(
+  wanted?: Programs['balancer']['kind'],
+): Programs | { readonly missing: readonly string[] } {
   const redis = find(['redis-server', 'valkey-server'], process.env['PORTICO_REDIS']);
-  const haproxy = find(['haproxy']);
-  const nginx = find(['nginx']);
+  const [haproxy, nginx] = (['haproxy', 'nginx'] as const).map((name) =>
+    wanted === undefined || wanted === name ? find([name]) : undefined,
+  );
   const missing = [
     ...(redis === undefined ? ['redis-server is missing: apt-get install redis-server, or set PORTICO_REDIS'] : []),
-    ...(haproxy === undefined && nginx === undefined ? ['haproxy and nginx are missing: apt-get install haproxy'] : []),
+    ...(haproxy === undefined && nginx === undefined
+      ? [`${wanted ?? 'haproxy or nginx'} is missing: apt-get install ${wanted ?? 'haproxy'}`]
+      : []),
   ];
   if (redis === undefined || missing.length > 0) return { missing };
   const balancer =
