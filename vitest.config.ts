@@ -37,7 +37,7 @@ class SlowFirst extends BaseSequencer {
 
 const BROWSER = /test\/browser\//;
 const SLOW =
-  /examples\/pipelines|deploy\/prometheus-rules|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz)|contract-tools/;
+  /examples\/pipelines|deploy\/prometheus-rules|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)|contract-tools/;
 
 const PROJECTS = ['whole', 'alone', 'unit'];
 const rankOf = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name);

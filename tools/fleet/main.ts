@@ -88,14 +88,14 @@ async function check(settings: FleetSettings, programs: Programs, say: (text: st
   const run = await runFleet(settings, programs, say);
   const rows = assess(run);
   printRows(rows);
-  if (values.write) writeResults({ run: { ...provenance(), settings: describeSettings(settings), rows } });
+  if (values.write) writeResults({ run: { ...provenance(), settings: describeSettings(settings, programs), rows } });
   return rows.every(({ holds }) => holds !== false);
 }
 
-function describeSettings(settings: FleetSettings): string {
+function describeSettings(settings: FleetSettings, { balancer }: Programs): string {
   const { gateways, callers, seconds, perSecond, writeShare, freshSeconds, staleSeconds, upstreamMs } = settings;
   return [
-    `${gateways} gateways, ${callers} callers, ${perSecond} requests per second for ${seconds} s, ${writeShare * 100} % writes`,
+    `${gateways} gateways behind ${balancer.kind}, ${callers} callers, ${perSecond} requests per second for ${seconds} s, ${writeShare * 100} % writes`,
     `pages are fresh for ${freshSeconds} s and then stale for ${staleSeconds} s`,
     `the upstream takes ${upstreamMs.join(' to ')} ms`,
   ].join(';\n');
