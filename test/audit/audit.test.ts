@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { loadPermissions, readRoles } from '../../src/assembly/load-permissions.ts';
 import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
 import type { AuditSubject } from '../../src/audit/audit-rule.ts';
@@ -12,6 +12,7 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { isAtLeast, SEVERITIES } from '../../src/model/severity.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
+import { deployFile } from '../deploy/image.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 
 const folder = tempFolder();
@@ -348,8 +349,11 @@ describe('no finding of severity high or worse', () => {
   });
 
   it('comes from the Kubernetes example', () => {
-    const text = readFileSync(join(packageRoot, 'deploy', 'kubernetes.yaml'), 'utf8').split(/^---$/m)[0] ?? '';
-    const { data } = parse(text) as { data: Record<string, string> };
+    const objects = parseAllDocuments(deployFile('kubernetes.yaml')).map(
+      (one) => one.toJS() as { kind: string; data?: Record<string, string> } | null,
+    );
+    const data = objects.find((one) => one?.kind === 'ConfigMap')?.data ?? {};
+    expect(Object.keys(data)).toEqual(['portico.yaml', 'roles.yaml']);
     const env = { HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' };
     const roles = parse(data['roles.yaml'] ?? '') as object;
     expect(severe({ config: parse(data['portico.yaml'] ?? '') as PlainObject, roles, env })).toEqual([]);
