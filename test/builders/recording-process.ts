@@ -2,24 +2,45 @@ import { createLedger } from '../../src/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
 import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
 import { openFileStore } from '../../src/ledger/store/worker-store.ts';
+import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
 import { createTrace } from '../../src/model/trace.ts';
 
-// Crash tests run this as a separate process. It records a violation every few milliseconds and prints a line for each
-// until it is killed.
+/** A line of the output. */
+export interface RecordingLine {
+  readonly event: 'recorded' | 'passed' | 'written';
+  readonly count: number;
+}
+
+// Crash tests run this as a separate process. It records a violation at most every 5 ms until it is killed. It prints a
+// line when it has recorded a violation, when the ledger passes a batch to the store, and when the store has written it.
+// The last two contain the number of violations that were recorded until the batch was passed.
 const [path = '', most = 'Infinity'] = process.argv.slice(2);
 const limits = { maxEntries: 100, retentionDays: 30, maxBytes: 4 * 1024 * 1024 };
+const print = (line: RecordingLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
+let recorded = 0;
 const ledger = createLedger({
   clock: () => Date.now(),
   kindOf: createKindOf(),
   operations: ['listQuestions'],
   release: 'one',
   inMemory: openMemoryStore(limits),
-  openStore: () => Promise.resolve(openFileStore(path, limits)),
+  async openStore() {
+    const opened = await openFileStore(path, limits);
+    const write: LedgerStore['write'] = async (batch) => {
+      const count = recorded;
+      print({ event: 'passed', count });
+      const state = await opened.store.write(batch);
+      print({ event: 'written', count });
+      return state;
+    };
+    return { ...opened, store: { ...opened.store, write } };
+  },
 });
 await ledger.open();
 
-for (let count = 1; count <= Number(most); count++) {
-  const start = { requestId: `r${count}`, traceparent: '', method: 'GET', startedAt: Date.now() };
+while (recorded < Number(most)) {
+  recorded += 1;
+  const start = { requestId: `r${recorded}`, traceparent: '', method: 'GET', startedAt: Date.now() };
   ledger.record({
     ...createTrace(start),
     operation: 'listQuestions',
@@ -36,7 +57,7 @@ for (let count = 1; count <= Number(most); count++) {
       },
     ],
   });
-  process.stdout.write(`${JSON.stringify({ count, at: performance.now() })}\n`);
+  print({ event: 'recorded', count: recorded });
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
   });
