@@ -20,6 +20,7 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { upstreamAt } from './support/settings.ts';
 import { textOf } from '../builders/exchange.ts';
 import { drain, endOf, streamOf } from '../builders/streamed-body.ts';
+import { until } from '../builders/until.ts';
 
 const noHeaders: HeaderPairs = [];
 const get = { method: 'GET', target: '/a.json', headers: noHeaders, mode: 'buffered' } as const;
@@ -279,13 +280,12 @@ describe('a transparent response', () => {
   });
 
   it('is not abandoned after a pause that its reader has ended', async () => {
-    const { promise: isRead, resolve: read } = Promise.withResolvers<RawRequest>();
     const bytes = Buffer.alloc(3_000_000);
     const server = await startRawServer((request) => {
       request.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length + 1}\r\n\r\n`);
-      request.socket.write(bytes, () => read(request));
+      request.socket.write(bytes);
     });
-    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 50 });
+    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 1000 });
     const answer = await upstream.exchange(observed);
     const body = streamOf(answer.body);
     let received = 0;
@@ -297,10 +297,10 @@ describe('a transparent response', () => {
       },
       end: () => undefined,
     });
-    const { socket } = await isRead;
+    await until(() => received === bytes.length);
     // The last byte arrives so late that the reader's last pause would have been too long if the reader had not
     // resumed.
-    setTimeout(() => socket.write('x'), 150);
+    setTimeout(() => server.requests[0]?.socket.write('x'), 1500);
     expect(await endOf(body)).toBeUndefined();
     expect(received).toBe(bytes.length + 1);
   });
