@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../builders/until.ts';
 
 /** A request that got no complete response with the expected status, and what happened instead. */
 interface LostRequest {
@@ -26,8 +27,14 @@ interface LoadOptions {
   readonly accepts?: (status: number, body: string) => boolean;
 }
 
-/** Sends requests without a pause while `work` runs, and returns the number of responses and the lost requests. */
-export async function loadWhile(options: LoadOptions, work: () => Promise<unknown>): Promise<LoadResult> {
+/**
+ * Sends requests without a pause while `work` runs, and returns the number of responses and the lost requests. `work`
+ * can wait until a number of further requests has ended.
+ */
+export async function loadWhile(
+  options: LoadOptions,
+  work: (further: (requests: number) => Promise<void>) => Promise<unknown>,
+): Promise<LoadResult> {
   const { target, path, headers, accepts = (status) => status === 200 } = options;
   const lost: LostRequest[] = [];
   let done = 0;
@@ -48,7 +55,10 @@ export async function loadWhile(options: LoadOptions, work: () => Promise<unknow
   };
   const clients = Array.from({ length: options.clients }, client);
   try {
-    await work();
+    await work((requests) => {
+      const wanted = done + lost.length + requests;
+      return until(() => done + lost.length >= wanted);
+    });
   } finally {
     ended.abort();
     await Promise.all(clients);
@@ -78,6 +88,8 @@ export interface Replica {
 }
 
 const POLL_MS = 50;
+/** How many requests of each client end, on average, before each restart. */
+const REQUESTS_PER_CLIENT = 3;
 
 /**
  * Restarts replicas one after the other while clients send requests, as a rolling update does. The clients use only
@@ -111,11 +123,13 @@ export async function rollingRestart(
       await pause(POLL_MS);
     }
   })();
-  const result = await loadWhile({ ...options, target }, async () => {
+  const result = await loadWhile({ ...options, target }, async (further) => {
     for (let count = 0; count < restarts; count += 1) {
       const next = await start();
       replicas.push(next);
       while (!ready.includes(next.url)) await pause(POLL_MS);
+      // All clients are busy when the old replica drains, however slow the machine is.
+      await further(options.clients * REQUESTS_PER_CLIENT);
       const old = replicas[0];
       await old?.stop();
       replicas.shift();
