@@ -28,7 +28,8 @@ describe.concurrent('a gateway under load', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
-    expect((await overloadUpstream({ seconds: 1, tick })).faults).toEqual([]);
+    // The upstream is so slow that its capacity is the bottleneck, even if other programs keep the machine busy.
+    expect((await overloadUpstream({ seconds: 2, delayMs: 400, tick })).faults).toEqual([]);
   });
 
   it('serves every request correctly when it is itself overloaded', async () => {

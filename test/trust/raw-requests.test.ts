@@ -1,5 +1,6 @@
 import { connect as connectTls } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeRequest, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -24,6 +25,9 @@ import {
  * the connection is not read. After all other messages, the next one on the connection is read from the right byte.
  */
 
+/** Pipelined requests wait for the upstream's capacity as long as a busy machine needs to serve the others. */
+const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
+
 /** Returns the documented response with the status 200, which makes the table of cases simpler. */
 const respond = (request: FakeRequest) => {
   const answer = exampleAnswer(request);
@@ -35,12 +39,13 @@ let strict: TestGateway;
 const sides = new Map<string, RawSide>();
 beforeAll(async () => {
   fake = await startFakeUpstream(respond);
-  const config = { undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } };
-  strict = await startTestGateway({ upstream: fake });
+  const start = (given: Record<string, unknown> = {}, options: { clock?: Clock } = {}) =>
+    startTestGateway({ upstream: fake, config: { upstream: PATIENT, ...given }, ...options });
+  strict = await start();
   // The page stays fresh, however long the other cases take.
-  const storing = await startTestGateway({ upstream: fake, clock: createTestClock() });
-  const allowing = await startTestGateway({ upstream: fake, config });
-  const observing = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
+  const storing = await start({}, { clock: createTestClock() });
+  const allowing = await start({ undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } });
+  const observing = await start({ mode: 'observe' });
   const portOf = ({ url }: TestGateway) => Number(new URL(url).port);
   const page = { page: '/services/v2/question.json', etag: '' };
   const { headers } = await storing.call(page.page);
@@ -56,7 +61,7 @@ beforeAll(async () => {
   const admin = () => ({ id: '0', target: '/livez', write: '/livez', ...page });
   sides.set('the admin side', { port: Number(new URL(strict.adminUrl).port), upstream: fake, targets: admin });
   const files = tlsFiles();
-  const secure = await startTestGateway({ upstream: fake, config: { listen: { tls: files.options } } });
+  const secure = await start({ listen: { tls: files.options } });
   const dial = (port: number) =>
     connectTls({ port, host: '127.0.0.1', ca: files.authority.cert, servername: 'localhost' });
   sides.set(OVER_TLS, { port: portOf(secure), dial, upstream: fake, targets });

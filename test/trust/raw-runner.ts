@@ -76,7 +76,8 @@ export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): R
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
-const GIVE_UP_MS = 10_000;
+/** Much longer than any response takes, even on a busy machine. */
+const GIVE_UP_MS = 50_000;
 
 /** Sends bytes on a new connection and reads until the server closes it. */
 export function sendBytes(

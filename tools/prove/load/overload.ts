@@ -17,6 +17,11 @@ const LEAST_SECONDS = 5;
 /** Options of the scenarios. */
 export interface OverloadOptions {
   readonly seconds: number;
+  /**
+   * How long the upstream takes for a response, in milliseconds. The longer it takes, the less the machine's speed
+   * matters to the upstream's capacity.
+   */
+  readonly delayMs?: number;
   tick(text: string): void;
 }
 
@@ -24,10 +29,10 @@ export interface OverloadOptions {
  * Sends three times as many requests as the upstream can handle, all for different pages. Portico must use the
  * upstream's whole capacity and refuse the other requests at once.
  */
-export function overloadUpstream({ seconds, tick }: OverloadOptions): Promise<ProofResult> {
+export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOptions): Promise<ProofResult> {
   return withScene(async ({ upstream, startGateway }) => {
     const gateway = await startGateway({ upstream: { concurrency: 16, queue: 16, queueTimeoutMs: 250 } });
-    await upstream.set({ delayMs: 50 });
+    await upstream.set({ delayMs });
     let key = 0;
     const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1)}`);
     const load = { port: () => gateway.port, next };
