@@ -12,7 +12,8 @@ import { basic } from '../builders/call.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
-describe('walk', () => {
+// A walk sends up to 200 requests, which takes long on a busy machine.
+describe('walk', { timeout: 120_000 }, () => {
   const reference = withReferenceServer({ complete: true });
 
   async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
