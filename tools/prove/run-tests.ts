@@ -21,7 +21,7 @@ interface Report {
   }[];
 }
 
-/** Runs test files and counts their tests. */
+/** Runs test files and counts their tests. Tests with random data try many more cases than usual. */
 export async function runTests(files: readonly string[]): Promise<ProofResult> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-tests-'));
   const output = join(folder, 'report.json');
@@ -30,6 +30,7 @@ export async function runTests(files: readonly string[]): Promise<ProofResult> {
     const child = spawn(process.execPath, [...args, `--outputFile=${output}`], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, PORTICO_FUZZ: 'long' },
     });
     let errors = '';
     child.stderr.on('data', (part) => (errors = `${errors}${String(part)}`.slice(-2000)));
