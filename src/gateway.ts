@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
@@ -22,7 +23,10 @@ import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/proc
 import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import { versionOfKey } from './cache/stored-page.ts';
+import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';
+import { packageVersion } from './files/package-root.ts';
+import type { InstanceFacts } from './redis/instances.ts';
 import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import type { Contract } from './contract/contract.ts';
@@ -84,6 +88,8 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
+  /** Returns what other gateways are told about this one. */
+  readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
   /** Closes everything. Remaining spans are exported first, which takes at most `exportMs` milliseconds. */
   close(exportMs?: number): Promise<void>;
@@ -138,6 +144,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     overrides: () => overrides.active(),
   });
   const drain = { started: false };
+  const startedAt = parts.clock();
   const ownReload = createReload({
     read: given.readSettings,
     parts,
@@ -198,6 +205,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     reload,
     drain,
     readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
+    facts: () => instanceFacts(current, startedAt, assembly.readiness().ready),
     close: async (exportMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
       await ladderFile.written();
@@ -261,6 +269,8 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     if (role?.kind === 'worker') await joinPrimary(role);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services, role));
+    // The workers of a gateway are not listed separately.
+    if (role?.kind !== 'worker') services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();
     await assembly.close(0);
@@ -369,4 +379,22 @@ function readinessOf(
       'credentials cannot be verified yet',
   ].filter((reason) => typeof reason === 'string');
   return { ready: reasons.length === 0, reasons };
+}
+
+/** Returns what a gateway reports about itself to the others. */
+function instanceFacts({ settings, start, services }: Assembled, startedAt: number, ready: boolean): InstanceFacts {
+  const { contract, baseline } = start;
+  const accepted = baseline === undefined ? 'none' : JSON.stringify(baseline.read().accepted);
+  return {
+    name: services.instance,
+    version: packageVersion(),
+    release: settings.release,
+    mode: settings.mode.name,
+    contract: contract.version,
+    configuration: settingsDigest(settings, [contract.version]),
+    // The console can change the baseline at any time, so the digest is computed again for each report.
+    baseline: createHash('sha256').update(accepted).digest('hex').slice(0, 12),
+    startedAt,
+    ready,
+  };
 }

@@ -70,6 +70,8 @@ export interface LastingServices {
    * process. If state is shared, returns a promise that resolves when the other gateways can see the purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
+  /** The name of this instance. */
+  readonly instance: string;
   /** The state that is shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
   /** The changes that several processes of this gateway share without Redis. */
@@ -193,6 +195,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     uploads: createUploadMemory(clock, live),
     kindOf,
     nameTag: createNameTag(),
+    instance,
     shared,
     processes,
     demotions,

@@ -64,6 +64,7 @@ function sourcesOf(compiled: CompiledAssembly) {
     upstreamHealth: () => view.upstreamHealth(),
     upstreamHistory: () => view.upstreamHistory(),
     shared: shared && (() => shared.status()),
+    instances: shared?.instances.list,
     onError: (error) => logger.error({ err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;
 }

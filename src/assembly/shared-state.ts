@@ -11,6 +11,7 @@ import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type PageCounts, sharePageCounts } from '../paging/page-counts.ts';
 import { connectRedis, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
+import { type Instances, openInstances } from '../redis/instances.ts';
 import { type DocumentParts, openSharedDocument, type SharedDocument } from '../redis/shared-document.ts';
 import type { RedisSecrets } from '../redis/redis-options.ts';
 import { createRedisMetrics, type RedisMetrics } from '../telemetry/redis-metrics.ts';
@@ -32,6 +33,8 @@ export interface SharedState {
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
   /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
   listen(listener: ChangeListener): void;
+  /** All gateways that use the same Redis server and prefix. */
+  readonly instances: Instances;
   /** Opens a document that all gateways share. It is read again whenever one of them has changed it. */
   openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
   close(): Promise<void>;
@@ -81,7 +84,13 @@ export function openSharedState(
   listeners.push(revocations.listener);
   const openedAt = clock();
   const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;
-  metrics.watch({ isAvailable: redis.isAvailable, unsyncedSeconds, sharedPages: pages.counts });
+  const instances = openInstances(redis);
+  metrics.watch({
+    isAvailable: redis.isAvailable,
+    unsyncedSeconds,
+    sharedPages: pages.counts,
+    instances: instances.list,
+  });
   return {
     redis,
     changes,
@@ -101,6 +110,7 @@ export function openSharedState(
         isSynced: follower.isSynced,
       }),
     listen: (one) => void listeners.push(one),
+    instances,
     openDocument(name, parts) {
       const document = openSharedDocument({
         ...parts,
@@ -120,6 +130,7 @@ export function openSharedState(
     },
     async close() {
       for (const document of documents) document.close();
+      await instances.close();
       await changes.close();
       redis.close();
     },

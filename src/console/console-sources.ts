@@ -8,6 +8,7 @@ import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
+import type { Instance } from '../redis/instances.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
@@ -72,6 +73,8 @@ export interface ConsoleSources {
   readonly upstreamHealth: () => UpstreamHealth;
   /** Returns the state of the connection to Redis. Undefined if no state is shared. */
   readonly shared?: (() => SharedStatus) | undefined;
+  /** Returns the gateways that share state with this one. Undefined if no state is shared. */
+  readonly instances?: (() => readonly Instance[]) | undefined;
   /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */

@@ -15,6 +15,8 @@ import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
+/** The period of the counts on the page about the fleet. */
+const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
 /** Creates the API for the console's pages. It returns their data and makes the few changes that the console allows. */
@@ -60,6 +62,12 @@ export function createApi(sources: ConsoleSources): Router {
     } else if (!sources.ladder.lift(operation, check as CheckName)) {
       res.status(409).json({ error: 'This check already has its configured level.' });
     } else res.json({ lifted: { operation, check } });
+  });
+
+  router.get('/fleet', async (_req, res) => {
+    const { instances, ledger, clock } = sources;
+    const snapshot = await ledger.snapshot({ since: clock() - FLEET_HOURS * HOUR_MS });
+    res.json({ hours: FLEET_HOURS, instances: instances?.() ?? [], replicas: snapshot.replicas ?? [] });
   });
 
   router.use('/overrides', createOverridesRouter(sources.overrides, [guard]));

@@ -19,14 +19,15 @@ const NO_BASELINE = 'To accept violations, set contract.baseline to a file and r
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
-  const read = async (release = '') => {
-    const [snapshot, accepted] = await Promise.all([ledger.snapshot({ history: true }), baseline?.read()]);
+  const read = async (release = '', replica = '') => {
+    const wanted = { history: true, ...(replica !== '' && { replica }) };
+    const [snapshot, accepted] = await Promise.all([ledger.snapshot(wanted), baseline?.read()]);
     return { snapshot, rows: violationRows(snapshot, accepted, clock(), release) };
   };
   const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
 
   router.get('/', async ({ query }, res) => {
-    const { snapshot, rows: all } = await read(queryText(query, 'release'));
+    const { snapshot, rows: all } = await read(queryText(query, 'release'), queryText(query, 'replica'));
     const [category, direction, operation, check, release, state, text] = [
       'category',
       'direction',
@@ -50,7 +51,8 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const page = queryNumber(query, 'page', { from: 1, to: 100_000, fallback: 1 });
     const { dropped, releases, takenAt } = snapshot;
     const shown = pageOf(rows, page, PAGE_SIZE);
-    res.json({ ...shown, ...sorting, facets, releases, dropped, takenAt, all: all.length, acceptance });
+    const replicas = (snapshot.replicas ?? []).map((one) => one.replica);
+    res.json({ ...shown, ...sorting, facets, releases, replicas, dropped, takenAt, all: all.length, acceptance });
   });
 
   router.get('/:fingerprint', async ({ params: { fingerprint } }, res) => {

@@ -345,6 +345,18 @@ export const METRICS = {
     labels: ['kind', 'direction'],
     help: 'Applied changes that all gateways share, by kind and direction (sent by this gateway or received).',
   },
+  fleetInstances: {
+    name: 'portico_fleet_instances',
+    type: 'gauge',
+    labels: [],
+    help: 'Gateways that use the same Redis server and prefix, including this one; 0 while Redis is away.',
+  },
+  fleetVariants: {
+    name: 'portico_fleet_variants',
+    type: 'gauge',
+    labels: ['property'],
+    help: 'Different values among these gateways of a property: version, contract, configuration or baseline. 1 if all agree.',
+  },
   sharedCache: {
     name: 'portico_shared_cache_requests_total',
     type: 'counter',

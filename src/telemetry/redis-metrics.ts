@@ -1,4 +1,5 @@
 import type { SharedChange } from '../model/change-log.ts';
+import type { InstanceFacts } from '../redis/instances.ts';
 import type { RedisOutcome } from '../redis/connect-redis.ts';
 import {
   type CounterFamily,
@@ -29,6 +30,8 @@ interface RedisSources {
   readonly isAvailable: () => boolean;
   /** Returns for how long changes of other gateways may have been missed, in seconds. */
   readonly unsyncedSeconds: () => number;
+  /** Returns all gateways that use the same Redis server and prefix. */
+  readonly instances: () => readonly InstanceFacts[];
   /** Returns the counts of the pages that gateways share. */
   readonly sharedPages: () => SharedPageCounts;
 }
@@ -46,6 +49,16 @@ const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped
 >;
 const KINDS = { purge: true, demote: true, forget: true, reread: true } satisfies Record<SharedChange['kind'], true>;
 
+/** Returns how many different values of each property the gateways have. */
+const variants = (instances: readonly InstanceFacts[]) =>
+  PROPERTIES.map((property) => {
+    const values = new Set(instances.map((instance) => instance[property]));
+    return `${METRICS.fleetVariants.name}{property="${property}"} ${values.size}\n`;
+  });
+
+/** The properties that should have the same value at all gateways. */
+const PROPERTIES = ['version', 'contract', 'configuration', 'baseline'] as const;
+
 /** Creates the metrics of shared state. */
 export function createRedisMetrics(): RedisMetrics {
   const commands = createCounterFamily(METRICS.redisCommands, [Object.keys(OUTCOMES)]);
@@ -62,9 +75,10 @@ export function createRedisMetrics(): RedisMetrics {
     watch: (given) => void (sources = given),
     sources: () => sources,
     families: [commands, duration, changes],
-    series: commands.series + duration.series + changes.series + RESULTS.length + 4,
+    series: commands.series + duration.series + changes.series + RESULTS.length + PROPERTIES.length + 5,
     text() {
       const pages = sources?.sharedPages();
+      const instances = sources?.instances() ?? [];
       const { name } = METRICS.sharedCache;
       return [
         single(METRICS.redisUp, Number(sources?.isAvailable() ?? false)),
@@ -76,6 +90,9 @@ export function createRedisMetrics(): RedisMetrics {
         ...RESULTS.map((result) => `${name}{result="${result}"} ${pages?.[result] ?? 0}\n`),
         single(METRICS.sharedWaits, pages?.waits ?? 0),
         single(METRICS.sharedAvoided, pages?.avoided ?? 0),
+        single(METRICS.fleetInstances, instances.length),
+        headText(METRICS.fleetVariants),
+        ...variants(instances),
       ].join('');
     },
   };

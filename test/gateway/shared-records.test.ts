@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -56,6 +57,34 @@ needsProgram('redis', 'the records of a fleet', (path) => {
         expect.objectContaining({ operation: 'listIdeas', at: '/listCount', count: 3, callers: 1 }),
       ]) as unknown,
     });
+  });
+
+  it('are shown by the console, for the fleet and for each gateway', async () => {
+    drift = DRIFT;
+    const [a, b] = await fleet(['a', 'b']);
+    for (const gateway of [a, b, b]) await gateway.call(LIST);
+    for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
+    const api = async (path: string) => (await a.admin(`/console/api/${path}`)).json;
+    const counted = (count: number) =>
+      expect.arrayContaining([expect.objectContaining({ at: '/listCount', count })]) as unknown;
+    expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
+    expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
+    const listed = () => a.gateway.services.shared?.instances.list() ?? [];
+    // The first gateway hears of the second one with its next report.
+    while (listed().length < 2) await wait(100);
+    expect(await api('fleet')).toMatchObject({
+      instances: [
+        { name: 'a', ready: true, mode: 'strict' },
+        { name: 'b', ready: true },
+      ],
+      replicas: [
+        { replica: 'b', requests: 2 },
+        { replica: 'a', requests: 1 },
+      ],
+    });
+    expect(await a.metric('portico_fleet_instances')).toBe(2);
+    expect(await a.metric('portico_fleet_variants{property="baseline"}')).toBe(1);
+    expect(await a.metric('portico_fleet_variants{property="contract"}')).toBe(1);
   });
 
   const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };

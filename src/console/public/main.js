@@ -5,6 +5,7 @@ import { usePaused, usePoll } from './lib/poll.js';
 import { hrefOf, useRoute } from './lib/route.js';
 import { CachePage } from './pages/cache.js';
 import { ConfigurationPage } from './pages/configuration.js';
+import { FleetPage } from './pages/fleet.js';
 import { LadderPage } from './pages/ladder.js';
 import { OverridesPage } from './pages/overrides.js';
 import { PermissionsPage } from './pages/permissions.js';
@@ -21,6 +22,7 @@ const PAGES = [
   ['permissions', 'Permissions', PermissionsPage],
   ['cache', 'Cache', CachePage],
   ['upstream', 'Upstream', UpstreamPage],
+  ['fleet', 'Fleet', FleetPage],
   ['configuration', 'Configuration', ConfigurationPage],
 ];
 
@@ -56,7 +58,7 @@ function App() {
     <div class="frame">
       <nav aria-label="Pages">
         <ul>
-          ${PAGES.map(
+          ${PAGES.filter(([own]) => own !== 'fleet' || status.data?.shared !== undefined).map(
             ([own, label]) =>
               html`<li key=${own}>
                 <a href=${hrefOf([own])} aria-current=${own === name ? 'page' : undefined}>${label}</a>

@@ -60,6 +60,16 @@ export function ViolationsPage({ query, status, shownError }) {
           </select>
         </label>`
       }
+      ${
+        (data?.replicas.length ?? 0) > 1 &&
+        html`<label>
+          <span>Gateway, last 48 h</span>
+          <select value=${query.replica ?? ''} onChange=${(event) => choose({ replica: event.currentTarget.value })}>
+            <option value="">any</option>
+            ${data.replicas.map((replica) => html`<option value=${replica} key=${replica}>${replica}</option>`)}
+          </select>
+        </label>`
+      }
       <label>
         <span>Sorted by</span>
         <select

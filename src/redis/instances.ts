@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis, RedisScript } from './connect-redis.ts';
+
+/** What a gateway reports about itself. `startedAt` is in epoch milliseconds. */
+export interface InstanceFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly release: string;
+  readonly mode: string;
+  /** The version of the contract, and digests of the configuration and of the accepted violations. */
+  readonly contract: string;
+  readonly configuration: string;
+  readonly baseline: string;
+  readonly startedAt: number;
+  readonly ready: boolean;
+}
+
+/** A gateway of the fleet. `silentSeconds` is how long ago it has reported. */
+export type Instance = InstanceFacts & { readonly silentSeconds: number };
+
+/** The list of all gateways that use the same Redis server and prefix. */
+export interface Instances {
+  /** Reports the facts of this gateway from now on. */
+  start(facts: () => InstanceFacts): void;
+  /** Returns the gateways, by name. Empty until Redis was first reached, and while it is away for longer. */
+  list(): readonly Instance[];
+  /** Removes this gateway from the list. */
+  close(): Promise<void>;
+}
+
+const BEAT_MS = 5_000;
+/** A gateway that has not reported for this long is gone. */
+const GONE_SECONDS = 15;
+
+/** Stores the facts with the time of the server, because the clocks of the gateways can differ. */
+const BEAT: RedisScript = {
+  source: `
+local now = tonumber(redis.call('TIME')[1])
+local list = redis.call('HGETALL', KEYS[1])
+local found = {}
+for i = 1, #list, 2 do
+  local at = tonumber(string.match(list[i + 1], '^%d+'))
+  if at and at >= now - ${GONE_SECONDS} and list[i] ~= ARGV[1] and #found < 2000 then
+    table.insert(found, now - at)
+    table.insert(found, string.match(list[i + 1], '\\n(.*)$'))
+  else redis.call('HDEL', KEYS[1], list[i]) end
+end
+redis.call('HSET', KEYS[1], ARGV[1], now .. '\\n' .. ARGV[2])
+return found`,
+};
+
+/** Opens the list of gateways. */
+export function openInstances(redis: Redis): Instances {
+  const key = redis.key('fleet', 'instances');
+  const id = randomUUID();
+  let others: readonly Instance[] = [];
+  let own: (() => InstanceFacts) | undefined;
+  let heardAt = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+  const beat = async () => {
+    if (own === undefined) return;
+    try {
+      const reply = (await redis.run(BEAT, [key], [id, JSON.stringify(own())])) as (number | string)[];
+      others = Array.from({ length: reply.length / 2 }, (_, index) => {
+        const facts = JSON.parse(String(reply[2 * index + 1])) as InstanceFacts;
+        return { ...facts, silentSeconds: Number(reply[2 * index]) };
+      });
+      heardAt = performance.now();
+    } catch {
+      // The next beat follows soon.
+    }
+  };
+  return {
+    start(facts) {
+      own = facts;
+      void beat();
+      timer = setInterval(() => void beat(), BEAT_MS).unref();
+    },
+    list() {
+      if (own === undefined || performance.now() - heardAt > GONE_SECONDS * 1000) return [];
+      return [...others, { ...own(), silentSeconds: 0 }].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async close() {
+      clearInterval(timer);
+      if (own === undefined) return;
+      own = undefined;
+      await redis.command(key, ['HDEL', key, id]).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { connectRedis } from '../../src/redis/connect-redis.ts';
+import { type InstanceFacts, openInstances } from '../../src/redis/instances.ts';
+import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
+import { until } from '../builders/until.ts';
+
+const factsOf = (name: string): InstanceFacts => ({
+  name,
+  version: '1',
+  release: 'one',
+  mode: 'strict',
+  contract: 'c',
+  configuration: 'd',
+  baseline: 'e',
+  startedAt: 0,
+  ready: true,
+});
+
+needsProgram('redis', 'the list of gateways', (path) => {
+  it('contains the gateways that report, until they sign off or fall silent', async () => {
+    const { url } = await startRedisServer(path);
+    const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+    cleanUpAfterTest(() => redis.close());
+    await until(() => redis.isAvailable());
+    const key = redis.key('fleet', 'instances');
+    const [seconds] = (await redis.command('', ['TIME'])) as string[];
+    // One gateway was killed a minute ago, and one has just reported.
+    const planted = (ago: number, name: string) => `${Number(seconds) - ago}\n${JSON.stringify(factsOf(name))}`;
+    await redis.command(key, ['HSET', key, 'killed', planted(60, 'killed'), 'alive', planted(3, 'alive')]);
+
+    const own = openInstances(redis);
+    expect(own.list()).toEqual([]);
+    own.start(() => factsOf('own'));
+    await until(() => own.list().length === 2);
+    const [alive, self] = own.list();
+    expect([alive?.name, self?.name, self?.silentSeconds]).toEqual(['alive', 'own', 0]);
+    expect(alive?.silentSeconds).toBeGreaterThanOrEqual(3);
+    expect(await redis.command(key, ['HLEN', key])).toBe(2);
+    await own.close();
+    expect(await redis.command(key, ['HKEYS', key])).toEqual(['alive']);
+    expect(own.list()).toEqual([]);
+  });
+});
