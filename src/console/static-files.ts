@@ -34,6 +34,7 @@ const OWN = [
   'lib/trouble.js',
   'pages/cache.js',
   'pages/configuration.js',
+  'pages/fleet.js',
   'pages/ladder.js',
   'pages/overrides.js',
   'pages/permissions.js',

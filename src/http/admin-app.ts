@@ -8,6 +8,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/changed-keys.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
+import { StoreUnavailable } from '../ledger/ledger-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { membersOf } from '../lib/plain-object.ts';
@@ -138,6 +139,10 @@ function purge(services: AdminAppServices): RequestHandler {
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
+    if (error instanceof StoreUnavailable && !res.headersSent) {
+      res.status(503).json({ error: 'Redis is away, so the shared ledger cannot be read.' });
+      return;
+    }
     const isClientError = typeof status === 'number' && status >= 400 && status < 500;
     if (!isClientError) services.logger.error({ err: error }, 'a request to the admin side failed');
     if (res.headersSent) res.destroy();

@@ -64,7 +64,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const [a, b] = await fleet(['a', 'b']);
     for (const gateway of [a, b, b]) await gateway.call(LIST);
     for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
-    const api = async (path: string) => (await a.admin(`/console/api/${path}`)).json;
+    const api = async (name: string) => (await a.admin(`/console/api/${name}`)).json;
     const counted = (count: number) =>
       expect.arrayContaining([expect.objectContaining({ at: '/listCount', count })]) as unknown;
     expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
@@ -121,6 +121,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     await set(a, { ...DISABLE, operation: 'listQuestions' });
     await until(() => isDisabled(b));
     await own.stop();
+    expect((await a.admin('/console/api/violations')).status).toBe(503);
     await set(b, DISABLE);
     expect((await b.call(LIST)).status).toBe(503);
     expect((await a.call(LIST)).status).toBe(200);
