@@ -198,6 +198,7 @@ function viewOfWorkers(
       const own = shared?.metrics.sources();
       if (own === undefined) return;
       shared?.metrics.watch({
+        ...own,
         isAvailable: () => own.isAvailable() && connections().every(({ available }) => available),
         unsyncedSeconds: () =>
           Math.max(own.unsyncedSeconds(), ...connections().map(({ unsyncedSeconds }) => unsyncedSeconds)),

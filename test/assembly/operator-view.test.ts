@@ -30,7 +30,7 @@ const report = {
 /** Returns the view of a primary process, whose workers report when the test says so. */
 function primary() {
   const redis = createRedisMetrics();
-  redis.watch({ isAvailable: () => true, unsyncedSeconds: () => 0, sharedPages: () => shared });
+  redis.watch({ isAvailable: () => true, unsyncedSeconds: () => 0, sharedPages: () => shared, instances: () => [] });
   const options = { operations: [], permissions: [], mode: 'balanced', checks: {}, version: '1', contractVersion: '1' };
   const metrics = createMetrics(options as unknown as Parameters<typeof createMetrics>[0], redis);
   const handlers: PrimaryRole['handlers'] = {};

@@ -830,7 +830,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'every key of a memo is remembered forever',
   },
   {
-    file: 'src/ledger/store/memory-store.ts',
+    file: 'src/ledger/store/hourly-counts.ts',
     find: 'if (hours.size > MAX_HOURS) mergeOldest(hours);',
     replace: '',
     test: 'test/ledger/store/memory-store.test.ts',
