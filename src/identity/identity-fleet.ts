@@ -197,7 +197,10 @@ export function createRevocations({ redis, changes, mayTrust }: RevocationParts)
         // The next change of this gateway or another one then concerns a single caller.
         if (change.caller !== ALL) void readKey();
       },
-      reset: expireAll,
+      reset() {
+        expireAll();
+        void readKey();
+      },
     },
   };
 }

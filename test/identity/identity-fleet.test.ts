@@ -47,6 +47,8 @@ async function member(url: string, failures: IdentityOptions['failures'] = FAILU
     redis.close();
   });
   await until(() => log.position() !== undefined);
+  // The key of the fleet is read with two commands after the first reset, and replies arrive in order.
+  for (let count = 0; count < 3; count += 1) await redis.command('', ['PING']);
   const from = (address: string) => ({ clientAddress: () => address, now: Date.now() });
   return {
     ...verifier,
@@ -185,13 +187,18 @@ needsProgram('redis', 'a revoked credential', (path) => {
   it('is not revoked by a caller who only claims the name', async () => {
     const { url } = await startRedisServer(path);
     const [one, other] = [await member(url), await member(url)];
-    await one.ask('alice');
+    for (const name of ['alice', 'bob']) {
+      await one.ask(name);
+      await other.ask(name);
+    }
+    one.authenticator.forget({ kind: 'verified', name: 'bob', authorization: basic('bob') });
+    await until(() => !other.isFresh('bob'));
     await other.ask('alice');
     one.authenticator.forget({ kind: 'unverified', name: 'alice', authorization: basic('alice', 'guess') });
     one.authenticator.forget({ kind: 'unverified', name: 'alice', authorization: basic('alice') });
     one.authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice', 'never verified') });
     await one.log.append({ kind: 'purge', tags: ['marker'] });
-    await until(() => other.log.position()?.number === 1);
+    await until(() => other.log.position()?.number === 2);
     expect(other.isFresh('alice')).toBe(true);
   });
 

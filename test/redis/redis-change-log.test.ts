@@ -209,6 +209,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     const fullAt = Date.now();
     await a.log.append(purge('while full'));
     await expect(b.redis.run({ source: "return redis.call('PING')" }, ['k'], [])).resolves.toBe('PONG');
+    // Longer than the interval between two checks.
+    await until(() => Date.now() > fullAt + 1_200);
     expect(b.log.syncedAt()).toBeLessThanOrEqual(fullAt);
     await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
     await until(() => b.heard.includes('other while full') && b.log.syncedAt() > fullAt);

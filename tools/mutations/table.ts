@@ -1001,4 +1001,40 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'Portico closes its listener while the load balancer still sends requests to it',
     trust: true,
   },
+  // fleet
+  {
+    file: 'src/redis/redis-change-log.ts',
+    find: 'else if (at.number < known.number || at.asked !== knownId) reset(',
+    replace: 'else if (at.number < known.number) reset(',
+    test: 'test/redis/redis-change-log.test.ts',
+    why: 'a gateway skips a change that has replaced another one after a failover',
+  },
+  {
+    file: 'src/redis/redis-change-log.ts',
+    find: "redis.call('HSET', KEYS[1], 'lineage', head[1], 'number', head[2])",
+    replace: "if not intact then redis.call('HSET', KEYS[1], 'lineage', head[1], 'number', head[2]) end",
+    test: 'test/redis/redis-change-log.test.ts',
+    why: 'gateways count as in sync with a full server, to which no gateway can append its purges',
+  },
+  {
+    file: 'src/identity/verify-credential.ts',
+    find: 'const limited = shared === undefined ? own : shared.limited;',
+    replace: 'const limited = own;',
+    test: 'test/identity/identity-fleet.test.ts',
+    why: 'an attacker who spreads guesses over the gateways has as many times the attempts',
+  },
+  {
+    file: 'src/identity/create-authenticator.ts',
+    find: "if (kind === 'verified' && name !== undefined) void fleet",
+    replace: 'if (name !== undefined) void fleet',
+    test: 'test/identity/identity-fleet.test.ts',
+    why: 'a caller who only claims a name makes all gateways verify the real caller again',
+  },
+  {
+    file: 'src/pipeline/stages/limit-rate.ts',
+    find: "if (rule.per === 'caller' && principal.kind === 'verified')",
+    replace: "if (rule.per === 'caller')",
+    test: 'test/pipeline/stages/limit-rate.test.ts',
+    why: 'a forged name uses up the budget of another caller',
+  },
 ];
