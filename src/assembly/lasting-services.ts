@@ -47,7 +47,7 @@ export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
-  /** Exports spans. Undefined unless `tracing.endpoint` is set. */
+  /** Exports spans. Undefined if no spans are exported. */
   readonly tracing: Tracing | undefined;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
@@ -124,7 +124,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = { cache, guard, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
   const upstreams = createUpstreams(first.upstream);
-  // The workers of a named instance have different names.
+  // Each worker of a named instance needs a name of its own.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
   const instance =
     settings.instance === undefined
@@ -212,8 +212,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
 }
 
 /**
- * Applies the purges of all gateways. An own purge is applied again, because until now the log did not contain it, and a
- * page could be stored that another gateway had fetched before.
+ * Applies the purges of all gateways. This gateway's own purges are applied a second time when the log contains them,
+ * because until then, it could have stored an older page that another gateway had fetched.
  */
 function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
   return {
@@ -222,7 +222,7 @@ function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeLis
   };
 }
 
-/** The standard limit for an export, in milliseconds, and the least that is useful. */
+/** The default time limit for an export and the smallest useful one, in milliseconds. */
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {

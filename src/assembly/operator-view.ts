@@ -41,7 +41,7 @@ export interface OperatorView {
   exposition: (format?: MetricsFormat) => Promise<string>;
   /** Undefined if this process serves requests itself. */
   readiness?(): Readiness;
-  /** Lets the gauges of this process return the values of all workers. Call it after all sources are connected. */
+  /** Makes the gauges of this process return the values of all workers. Call it after all sources are connected. */
   connectGauges?(): void;
 }
 
@@ -52,7 +52,7 @@ interface ViewParts {
   readonly live: { readonly cache: PageCache };
 }
 
-/** Returns the view of operators on this process or, in the primary process, on its workers. */
+/** Returns what operators see of this process or, in the primary process, of its workers. */
 export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
   const { metrics, upstreams, live } = parts;
   if (role?.kind === 'primary') return viewOfWorkers(role, parts);
@@ -67,7 +67,7 @@ export function operatorView(role: ProcessRole | undefined, parts: ViewParts): O
 
 const REPORT_MS = 1_000;
 
-/** Reports to the primary process, and answers its calls. Returns a function that sends the last report. */
+/** Sends reports to the primary process and responds to its calls. Returns a function that sends the last report. */
 export function reportToPrimary(
   { primary, handlers }: WorkerRole,
   { metrics, view, shared }: Pick<ViewParts, 'metrics' | 'shared'> & { readonly view: OperatorView },
@@ -100,7 +100,7 @@ function redisReport(shared: ViewParts['shared']): RedisReport | undefined {
   return { available: isAvailable(), unsyncedSeconds: unsyncedSeconds(), sharedPages: { ...sharedPages() } };
 }
 
-/** The numeric sources that only grow. Those of workers that have ended are kept. */
+/** The numeric sources that only grow. Their values are preserved when a worker ends. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -110,7 +110,7 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'spansFailed',
   'spansDropped',
 ]);
-/** The numeric sources of which the lowest or the highest value counts. The others are added. */
+/** The numeric sources for which the lowest or the highest value is reported. All others are added up. */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
 const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
 
@@ -266,7 +266,7 @@ const idleStats = (stats: UpstreamStats): UpstreamStats => ({
   retries: { succeeded: 0, failed: 0, refused: 0 },
 });
 
-/** Returns the worst health that a worker reports. The requests to each address are added. */
+/** Returns the worst health that any worker reports. The requests to each address are added up. */
 function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
   const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
   const byAddress = Map.groupBy(

@@ -16,7 +16,7 @@ import type { Start } from './load-start.ts';
  *
  * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
  * because its violations were accepted must not be served after that. If several gateways share their pages, it is a
- * digest of the accepted violations, because each gateway counts its own reloads.
+ * digest of the accepted violations instead, because each gateway counts only its own reloads.
  */
 export function createPageVersions(
   { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,
@@ -32,7 +32,7 @@ export function createPageVersions(
   };
 }
 
-/** Returns the worst verdict with which a page may be stored. A page that was not checked is a case of its own. */
+/** Returns the worst verdict with which a page may be stored. Unchecked pages are a separate case. */
 function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
   if (responses === 'off') return 'unchecked';
   // At the `enforce` level, a response with violations never reaches the cache.

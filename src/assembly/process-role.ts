@@ -10,7 +10,7 @@ import type { Peer } from '../workers/ipc-peer.ts';
 import type { Supervisor, WorkerIdentity } from '../workers/supervise-workers.ts';
 import type { OwnParts, SharedState } from './shared-state.ts';
 
-/** The part of this process if several processes serve together. */
+/** The role of this process if several processes serve together. */
 export type ProcessRole = PrimaryRole | WorkerRole;
 
 /** The primary process owns the admin side and the ledger. It serves no public requests. */

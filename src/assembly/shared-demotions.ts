@@ -5,7 +5,7 @@ import type { ChangeFollower } from '../cache/change-follower.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** The operations whose responses were found to depend on the caller, by any gateway. */
+/** The operations for which any gateway has found that responses depend on the caller. */
 export interface SharedDemotions {
   /** Returns whether this gateway knows the demotions of the other gateways. */
   areKnown(): boolean;
@@ -21,7 +21,7 @@ interface DemotedServices {
   readonly cache: Pick<PageCache, 'retain'>;
 }
 
-/** The log of changes. Without Redis, it connects the processes of one gateway, and a set is not necessary. */
+/** The log of changes. Without Redis, it connects only the processes of one gateway, so no set is needed. */
 interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
   readonly redis?: Redis;
   readonly follower?: ChangeFollower;

@@ -25,17 +25,17 @@ export interface SharedState {
   readonly revocations: Revocations;
   /** The metrics of Redis and of the changes. */
   readonly metrics: RedisMetrics;
-  /** Returns whether Redis is available, and for how long changes of other gateways may have been missed. */
+  /** Returns whether Redis is available, and how long this gateway may have been missing changes of other gateways. */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   /** The pages that gateways share. */
   readonly pages: SharedPages;
-  /** Returns page counts that several gateways share, and the function that looks up the counts of the others. */
+  /** Returns page counts that several gateways share, and the function that looks up counts of other gateways. */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
-  /** Passes the changes of all gateways to a listener too. Must be called before the first one arrives. */
+  /** Passes the changes of all gateways to another listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;
   /** All gateways that use the same Redis server and prefix. */
   readonly instances: Instances;
-  /** Opens a document that all gateways share. It is read again whenever one of them has changed it. */
+  /** Opens a document that all gateways share. It is read again whenever a gateway has changed it. */
   openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
   close(): Promise<void>;
 }

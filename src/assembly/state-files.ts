@@ -2,12 +2,12 @@ import type { Settings } from '../config/settings.ts';
 import { whyUnwritable } from '../files/replace-file.ts';
 import { StartFault } from '../model/fault.ts';
 
-/** The keys of the configuration whose `file` contains the state that operators can change. */
+/** The configuration keys whose `file` contains state that operators can change. */
 type StateKey = 'ladder' | 'overrides';
 
 /**
- * Reads a state file at startup. Throws a StartFault if it is invalid. `kind` describes the file, and `start` describes
- * a start without it.
+ * Reads a state file at startup. Throws a StartFault if it is invalid. `kind` and `start` complete the error message:
+ * `kind` describes the file, and `start` what it means to start without it.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,

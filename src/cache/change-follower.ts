@@ -10,13 +10,13 @@ export interface ChangeFollower extends ChangeListener {
   /** The position of the latest change that was applied. Undefined until the log was first read. */
   position(): LogPosition | undefined;
   /**
-   * Returns whether data is still valid that another process began to fetch at a position of the log. `tags` are all
-   * tags that invalidate it.
+   * Returns whether data that another process began to fetch at this position of the log is still valid. `tags` are all
+   * tags that invalidate the data.
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
   /**
-   * Returns whether data may be served that reflects the state at `asOf`, in epoch milliseconds. It may not if changes
-   * cannot arrive and the data may therefore be older than the bound.
+   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. It may not be served if
+   * changes cannot arrive, so that the data may be older than the bound.
    */
   mayServe(asOf: number): boolean;
   /** Returns whether changes have arrived within the bound. */
@@ -30,16 +30,16 @@ interface ChangeFollowerParts {
   readonly syncedAt: () => number;
   /** Returns the changes that this process has applied to its memory but that the log does not contain yet. */
   readonly unapplied: () => Iterable<SharedChange>;
-  /** The longest time for which data is served while changes cannot arrive. */
+  /** The longest time for which data is served while changes cannot arrive, in seconds. */
   readonly maxUnsyncedSeconds: number;
 }
 
-/** The number of tags whose latest change is stored. Beyond it, older pages are treated as invalid. */
+/** The number of tags whose latest change is stored. If there are more, older pages are treated as invalid. */
 const MAX_TAGS = 50_000;
 /** Stands for all tags. A tag of a page is never empty. */
 const ALL = '';
 
-/** Creates a follower. It has to receive every change before the memory that the change purges. */
+/** Creates a follower. It must receive every change before the caches that the change purges. */
 export function createChangeFollower({
   clock,
   syncedAt,
@@ -50,8 +50,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The number of such a change is unknown. Until the log contains it, no page that another process has stored may be
-  // used if the change affects it.
+  // The number of such a change is not known yet. Until the log contains the change, pages of other processes that it
+  // affects must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;
@@ -82,13 +82,13 @@ export function createChangeFollower({
   };
 }
 
-/** Returns the tags of everything that a change makes invalid. */
+/** Returns the tags of everything that a change invalidates. */
 function reachOf(change: SharedChange): Iterable<string> {
   if (change.kind === 'purge') return change.tags === 'all' ? [ALL] : purgeReach(change.tags);
   return change.kind === 'demote' ? [sharingTag(change.operation)] : [];
 }
 
-/** Returns all tags that make a page invalid when they change. `key` is its cache key. */
+/** Returns all tags whose changes invalidate a page. `key` is the page's cache key. */
 export function changingTags(key: string, tags: readonly string[]): ReadonlySet<string> {
   const changing = new Set(invalidatingTags(tags));
   if (isShared(audienceOfKey(key))) changing.add(sharingTag(operationOfKey(key)));

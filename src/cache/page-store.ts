@@ -1,8 +1,8 @@
 import type { Redis, RedisScript } from '../redis/connect-redis.ts';
 
 /**
- * The second level of the cache, which stores bytes by the hash of the cache key, and the locks under which pages are
- * fetched. All methods that return a promise reject if the store is unavailable.
+ * The second level of the cache, which stores bytes by the hash of the cache key, and the locks that gateways take to
+ * fetch pages. All methods that return a promise reject if the store is unavailable.
  */
 export interface PageStore {
   isAvailable(): boolean;
@@ -10,7 +10,7 @@ export interface PageStore {
   /** Stores a value for `ms` milliseconds. */
   set(hash: string, value: Buffer, ms: number): Promise<void>;
   drop(hash: string): Promise<void>;
-  /** Takes the lock of a page for `ms` milliseconds. Returns false if somebody else holds it. */
+  /** Takes the lock of a page for `ms` milliseconds. Returns false if it is already taken. */
   lock(hash: string, token: string, ms: number): Promise<boolean>;
   /** Extends the lock if the token still holds it. */
   renew(hash: string, token: string, ms: number): Promise<void>;
@@ -33,7 +33,9 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
 };
 
-/** Creates a store in Redis. Every page has a group of its own, so that the pages spread over the nodes of a cluster. */
+/**
+ * Creates a store in Redis. Every page has its own group, so that pages are distributed over the nodes of a cluster.
+ */
 export function createRedisPageStore(redis: Redis): PageStore {
   const valueOf = (hash: string) => redis.key(`page:${hash}`);
   const lockOf = (hash: string) => redis.key(`page:${hash}`, 'lock');

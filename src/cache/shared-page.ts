@@ -11,7 +11,7 @@ export interface SharedPage {
   readonly at: LogPosition;
 }
 
-/** What a value must match when it is read. */
+/** What a value is checked against when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;
@@ -22,8 +22,8 @@ interface Expectation {
 }
 
 /**
- * The first bytes of a value: a mark and the version of the format. After them follow the length of the header in four
- * bytes, the header in JSON, and the body.
+ * The first bytes of a value: a mark and the version of the format. They are followed by the length of the header in
+ * four bytes, the header in JSON, and the body.
  */
 const MARK = Buffer.from('PPg1');
 const PREFIX_BYTES = MARK.length + 4;
@@ -43,8 +43,8 @@ export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
 }
 
 /**
- * Reads a page. Returns undefined unless the bytes are a complete and unchanged page of the key: the server may hold
- * values of other programs or versions, and other programs may write to it.
+ * Reads a page. Returns undefined unless the bytes are a complete and unchanged page with this key, because the server
+ * may contain values that other programs or other versions have written.
  */
 export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
   if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;
@@ -69,7 +69,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
   if (!isKnown) return undefined;
   const [storedAt, asOf, freshUntilAt, staleUntilAt, errorUntilAt, initialAgeSeconds] = times as Times;
   if (storedAt > now + MAX_SKEW_MS) return undefined;
-  // The copy does not keep the header in memory.
+  // The body is copied, so that the header does not stay in memory.
   const body = Buffer.from(Uint8Array.prototype.slice.call(value, bodyStart));
   if (etag !== etagOf(body)) return undefined;
   const page: StoredPage = Object.freeze({

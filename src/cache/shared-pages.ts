@@ -14,15 +14,17 @@ import { audienceOfKey, type StoredPage } from './stored-page.ts';
 /** Which page a request needs from the second level, and whether it may wait for another gateway to fetch it. */
 interface Need {
   readonly mayWait: boolean;
-  /** Only a fresh page is of use that was stored after this instant, in epoch milliseconds. */
+  /** Only a fresh page that was stored after this instant is useful. Epoch milliseconds. */
   readonly newerThan?: number;
 }
 
 /** What a request has to do for a page that is not in memory. */
 interface Claim {
-  /** Serve the page, fetch it and then call `done`, or leave it to the request that is fetching it. */
+  /**
+   * What to do: serve the page, fetch it and then call `done`, or leave it to the request that is already fetching it.
+   */
   readonly kind: 'page' | 'fetch' | 'busy';
-  /** The page. If it has to be fetched, this is the stored one, which may be served only if the upstream fails. */
+  /** The stored page. If the page has to be fetched, this one may be served only if the upstream fails. */
   readonly shared: SharedPage | undefined;
   readonly done: () => void;
 }
@@ -38,13 +40,13 @@ interface SharedPageCounts {
   readonly error: number;
   /** Requests that waited while another gateway fetched their page. */
   readonly waits: number;
-  /** Of these, the requests that received the page and did not have to fetch it. */
+  /** The waiting requests that then received the page, so that they did not have to fetch it. */
   readonly avoided: number;
 }
 
 /** The pages that gateways share. One gateway fetches a page, and the others wait for it. */
 export interface SharedPages {
-  /** Looks a page up. If it is missing, takes the lock under which one gateway fetches it. Never rejects. */
+  /** Looks up a page. If it is missing, takes the lock that lets only one gateway fetch it. Never rejects. */
   claim(key: string, need: Need): Promise<Claim>;
   /** Stores a page for all gateways, in the background. `at` is the position of the log when its fetch began. */
   put(key: string, page: StoredPage, at: LogPosition): void;
@@ -86,8 +88,8 @@ const TIMES = {
 };
 const MAX_UNSTORABLE = 1_000;
 /**
- * How many fetches of other gateways a request waits for. If each page is purged while it is fetched, the requests would
- * otherwise wait for each other in turn.
+ * The number of fetches by other gateways that a request waits for. Without this limit, requests would wait for each
+ * other in turn if each fetched page was purged before it could be used.
  */
 const MAX_REPORTS = 2;
 
@@ -101,7 +103,7 @@ const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
 interface Held {
   readonly hash: string;
   readonly token: string;
-  /** Whether the page was stored. Undefined if it was not even attempted. */
+  /** Resolves to whether the page was stored. Undefined if no attempt was made. */
   write?: Promise<boolean>;
   /** True if the page was purged while it was fetched. */
   isOutdated?: boolean;
@@ -118,7 +120,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const counts = { hit: 0, miss: 0, invalid: 0, away: 0, error: 0, waits: 0, avoided: 0 };
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
-  // A page that cannot be stored would make the gateways fetch it one after the other.
+  // With a lock, gateways would fetch a page that cannot be stored one after the other.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
@@ -127,7 +129,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     for (const wake of waiting.get(hash) ?? []) wake(stored);
   });
 
-  /** Starts to listen for the report about a page. `outcome` is undefined if there is none in time. */
+  /** Starts to listen for the report about a page. `outcome` is undefined if no report arrives in time. */
   const listen = (hash: string) => {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     const wakes = waiting.get(hash) ?? new Set();
@@ -147,7 +149,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const isValid = (key: string, { page, at }: SharedPage) =>
     changes.isValid(changingTags(key, page.tags), at) && changes.mayServe(page.asOf);
 
-  /** Looks a page up. Rejects if the store is unavailable. */
+  /** Looks up a page. Rejects if the store is unavailable. */
   const read = async (key: string, hash: string): Promise<SharedPage | 'miss' | 'invalid'> => {
     const value = await store.get(hash);
     if (value === undefined) return 'miss';
@@ -168,7 +170,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       store.renew(hash, token, times.lease).catch(() => undefined);
     }, times.renew).unref();
     const finish = async () => {
-      // The waiting requests fetch a purged page again under a lock, like any page that is missing.
+      // Waiting requests fetch a purged page again under a lock, like any missing page.
       const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
       if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
       await store.release(hash, token, mayLookUp);
@@ -256,7 +258,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
   };
 
-  /** Returns the gzip form of a body that another gateway has stored. Nothing else has this hash and these bytes. */
+  /** Returns the gzip form of a body if another gateway has stored it and it expands to exactly this body. */
   const readGzip = async (hash: string, body: Buffer): Promise<Buffer | undefined> => {
     if (!store.isAvailable()) return undefined;
     const value = await store.get(hash);
@@ -303,13 +305,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that follows the changes of all gateways: it serves no page that is older than the bound allows, and
- * stores its pages in the second level too, if there is one.
+ * Returns a cache that follows the changes of all gateways. It serves no page that is older than the bound allows. If
+ * there is a second level, the cache stores its pages there too.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {
     ...cache,
-    // A page that may not be served stays in memory, because its changes may still arrive.
+    // A page that may not be served now stays in memory, because the missing changes may still arrive.
     lookup(key) {
       const found = cache.lookup(key);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;

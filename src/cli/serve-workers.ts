@@ -85,7 +85,10 @@ export async function startWithWorkers(
         publicUrl = String(url);
       },
       onCrash: ({ number, pid }, cause, delayMs) =>
-        gateway?.services.logger.error({ worker: number, pid, cause, delayMs }, 'a worker crashed and is replaced'),
+        gateway?.services.logger.error(
+          { worker: number, pid, cause, delayMs },
+          'a worker crashed and will be replaced',
+        ),
       onEnd: (worker) => {
         for (const listener of endListeners) listener(worker);
       },
@@ -127,7 +130,7 @@ export async function startWithWorkers(
   };
 }
 
-/** The time in which a worker closes its stores after its last request. */
+/** The time that a worker has to close its stores after its last request, in milliseconds. */
 const STOP_MS = 5_000;
 
 function forkWorker(): WorkerProcess {

@@ -6,10 +6,10 @@ import { type PublicServices, recordAtEnd, traceOf } from './public-handler.ts';
 import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
- * Returns a handler that lets the pages of the configured origins read responses (Fetch standard, 3.3). It answers
+ * Returns a handler that lets the pages of the configured origins read responses (Fetch standard, 3.3). It responds to
  * preflight requests for documented paths itself, and adds its headers to every other response when the head is
- * written. At that point the response has left the cache, so a stored response is the same for all origins. The
- * upstream's own CORS headers are removed, because a browser refuses a response that has both.
+ * written. At that point, the response has left the cache, so a stored response is the same for all origins. The
+ * upstream's own CORS headers are removed, because a browser rejects a response that has both.
  */
 export function withCors(
   handle: RequestListener,
@@ -18,7 +18,10 @@ export function withCors(
 ): RequestListener {
   const anyOrigin = options.origins.includes('*');
   const origins = new Set(options.origins);
-  /** Returns the headers for an origin. An origin that is not listed gets none of them, and is never repeated. */
+  /**
+   * Returns the headers for an origin. An origin that is not listed gets no headers and is never repeated in a
+   * response.
+   */
   const headersFor = (origin: string | undefined): string[] => {
     const vary = anyOrigin ? [] : ['Vary', 'Origin'];
     if (origin === undefined || !(anyOrigin || origins.has(origin))) return vary;
@@ -34,7 +37,7 @@ export function withCors(
     const own = headersFor(origin);
     const isAllowed = own[0] === 'Access-Control-Allow-Origin';
     if (isPreflight(req)) {
-      // Every other preflight request is an ordinary OPTIONS request, as it is without CORS.
+      // All other preflight requests are handled as ordinary OPTIONS requests, as they would be without CORS.
       if (!isAllowed || !preflight(req, res, own)) handle(req, res);
       return;
     }
@@ -48,7 +51,7 @@ const isPreflight = ({ method, headers }: IncomingMessage) =>
 
 type Preflight = (req: IncomingMessage, res: ServerResponse, own: readonly string[]) => boolean;
 
-/** Creates the function that answers a preflight request. It returns false if the path is not documented. */
+/** Creates the function that responds to preflight requests. It returns false if the path is not documented. */
 function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, services: () => PublicServices): Preflight {
   const reader = { of: services().arrival, read: createArrivalReader(services().arrival) };
   return (req, res, own) => {
@@ -88,7 +91,7 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
 
 const CORS = /^access-control-/i;
 
-/** Makes a response carry the given CORS headers, and no others. */
+/** Makes a response contain the given CORS headers and no others. */
 function replaceCorsHeaders(res: ServerResponse, own: readonly string[]): void {
   const writeHead = res.writeHead.bind(res);
   const replaced = (status: number, ...rest: readonly unknown[]) => {

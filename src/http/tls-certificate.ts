@@ -28,7 +28,7 @@ type TlsReading =
 
 /**
  * The cipher suites for TLS 1.2 that Mozilla recommends as "intermediate", without those that need Diffie-Hellman
- * parameters. All of them provide forward secrecy and authenticated encryption. OpenSSL selects those of TLS 1.3.
+ * parameters. All of them provide forward secrecy and authenticated encryption. OpenSSL selects the suites for TLS 1.3.
  */
 const CIPHERS = [
   'TLS_AES_128_GCM_SHA256',
@@ -92,9 +92,10 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
     ciphers: CIPHERS,
     honorCipherOrder: false,
     minVersion: options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
-    // A client that renegotiates (TLS 1.2) could make the server compute handshakes over a single connection.
+    // By renegotiating (TLS 1.2), a client could make the server compute many handshakes on a single connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // A new certificate invalidates all session tickets, and with them the client certificates that they replace.
+    // A new certificate invalidates all session tickets, so resumed sessions cannot skip the check of client
+    // certificates.
     ticketKeys: randomBytes(48),
   };
   try {
@@ -131,8 +132,8 @@ function opensslReason(error: unknown): string {
 /** The certificate of a running listener. It is replaced without a restart when its files change. */
 export interface TlsCertificate {
   /**
-   * Uses a newly read certificate for new connections. Open connections keep theirs. A certificate that has expired
-   * does not replace one that is still valid.
+   * Uses a newly read certificate for new connections. Open connections keep the old one. A certificate that has
+   * expired does not replace one that is still valid.
    */
   use(next: TlsIdentity): void;
   /** When the certificate expires, in epoch milliseconds. */

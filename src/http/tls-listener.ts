@@ -17,7 +17,7 @@ export interface SecureListening {
 /** A client's connection whose handshake is not complete yet. */
 class Handshake {
   readonly #socket: Socket;
-  /** A handshake takes at most a few round trips, so a listener that closes treats it like an idle connection. */
+  /** A handshake takes at most a few round trips, so a closing listener treats it like an idle connection. */
   readonly idle = true;
 
   constructor(socket: Socket) {

@@ -158,7 +158,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // A caller who was not verified could otherwise make the fleet verify somebody else again and again.
+      // Otherwise, an unverified caller could make the fleet verify other callers again and again.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {

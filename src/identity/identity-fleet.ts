@@ -11,7 +11,7 @@ export interface IdentityFleet {
   readonly revocations: Revocations;
 }
 
-/** Limits failed logins at all gateways of a fleet together, with the same limits as a single gateway. */
+/** Limits failed logins at all gateways of a fleet together, with the same limits that apply to a single gateway. */
 interface SharedLoginLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
@@ -22,7 +22,7 @@ interface SharedLoginLimiter {
 
 /** An attempt that was counted or refused. */
 interface SharedAttempt {
-  /** Set if the attempt is refused. It was not counted then. */
+  /** Set if the attempt is refused. In that case, it was not counted. */
   readonly limited?: { readonly retryAfterSeconds: number };
   /** Removes the attempt, because it turned out not to be a failure. */
   withdraw(): void;
@@ -31,9 +31,9 @@ interface SharedAttempt {
 }
 
 /**
- * Counts an attempt and returns 0, or returns how long to wait in milliseconds, or -1 if the hashes were made with
- * another key. The sets contain the attempts of a pair and of a name, and the names that a network has tried. The time
- * is that of the server, so the clocks of the gateways do not matter.
+ * Counts an attempt and returns 0. If the attempt is refused, returns how long to wait, in milliseconds. Returns -1 if
+ * the hashes were made with a different key. The sets contain the attempts of a pair and of a name, and the names that
+ * a network has tried. The script uses the server's time, so the clocks of the gateways do not matter.
  */
 const BEGIN: RedisScript = {
   source: `
@@ -68,8 +68,8 @@ if ARGV[3] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[3]) end`,
 };
 
 /**
- * Creates the limiter. Redis contains only keyed hashes of networks and names, never a credential or a hash of one, and
- * every key expires with the window.
+ * Creates the limiter. Redis contains only keyed hashes of networks and names, never a credential or a hash of one.
+ * Every key expires with the window.
  */
 export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions['failures']): SharedLoginLimiter {
   const key = openFleetKey(redis, 'logins');
@@ -87,7 +87,7 @@ export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions[
         continue;
       }
       const end = (trustMs: number) =>
-        // If Redis is away, the attempt stays counted until the window ends.
+        // If Redis is unavailable, the attempt stays counted until the window ends.
         void redis.run(WITHDRAW, keys, [token, member, String(trustMs)]).catch(() => undefined);
       return {
         ...(waitMs > 0 && { limited: { retryAfterSeconds: Math.ceil(waitMs / 1000) } }),
@@ -123,20 +123,20 @@ function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
 
 /** The verified credentials of a gateway. */
 interface CredentialMemory {
-  /** Makes the credentials of all callers whose names match expire, so that they are verified again. */
+  /** Expires the credentials of all callers whose names match, so that they are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
 }
 
 /** Makes all gateways of a fleet verify credentials again. */
 export interface Revocations {
-  /** Tells the other gateways to verify the credentials of a caller again, or of all callers. Never rejects. */
+  /** Makes the other gateways verify the credentials of a caller, or of all callers, again. Never rejects. */
   announce(name: string | undefined): Promise<void>;
   /**
-   * Returns whether a credential that was verified at this instant, in epoch milliseconds, may be accepted without a
-   * new verification. It may not if revocations cannot arrive and the verification is older than the bound.
+   * Returns whether a credential that was verified at this instant (epoch milliseconds) may be accepted without a new
+   * verification. It may not be accepted if revocations cannot arrive and the verification is older than the bound.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory from which other gateways' revocations remove credentials. */
+  /** Sets the memory in which other gateways' revocations expire credentials. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

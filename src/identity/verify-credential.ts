@@ -71,7 +71,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     // name.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
-    // The fleet's counts decide. The own ones are counted too, for the time when Redis is away.
+    // The fleet's counts decide. This gateway also keeps its own counts, in case Redis becomes unavailable.
     const shared = known || fleet === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
     const withdraw = () => {
@@ -152,7 +152,7 @@ interface VerifiedCredentials {
   remember(key: string, name: string, now: number): void;
   /** Forgets a credential. Returns false if it was not stored. */
   forget(key: string): boolean;
-  /** Makes the credentials of all callers whose names match `known`, so that they are verified again. */
+  /** Changes the credentials of all callers whose names match to `known`, so that they are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
 }

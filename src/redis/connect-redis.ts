@@ -6,11 +6,11 @@ import { createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** A reply of the server, in the types of RESP 2. Strings are buffers if bytes were requested. */
+/** A reply from the server, in the types of RESP 2. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
- * The error of a command without a usable reply, because the server is unreachable, slow or failing, or refuses the
+ * The error for a command that got no usable reply, because the server is unreachable, slow or failing, or refused the
  * command. The message never contains a secret or a key.
  */
 export class RedisUnavailable extends Error {}
@@ -37,11 +37,11 @@ export interface Redis {
     options?: CommandOptions,
   ): Promise<RedisReply>;
   /**
-   * Calls the listener for each message of the channel until the connection is closed. Messages can be lost, and are
-   * lost while the server is unavailable. Never rejects.
+   * Calls the listener for each message on the channel until the connection is closed. Messages can be lost at any
+   * time, and are always lost while the server is unavailable. Never rejects.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Returns whether commands are sent at the moment. They are not while the server is unreachable or failing. */
+  /** Returns whether commands are sent at the moment. None are sent while the server is unreachable or failing. */
   isAvailable(): boolean;
   /** Opens a second connection to the same server, for commands that block. */
   duplicate(): Redis;
@@ -49,14 +49,14 @@ export interface Redis {
 }
 
 interface CommandOptions {
-  /** Whether strings in the reply are buffers. */
+  /** True if strings in the reply should be buffers. */
   readonly bytes?: boolean;
   readonly waitMs?: number;
 }
 
 /**
- * How a command ended. `refused` means that the server replied with an error, and `skipped` that the command was not
- * sent because the server is not available.
+ * How a command ended. `refused` means that the server replied with an error. `skipped` means that the command was not
+ * sent, because the server was not available.
  */
 export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 
@@ -73,16 +73,16 @@ const CIRCUIT = { failures: 3, openSeconds: 1 };
 /** The time between two attempts to open a connection. */
 const REOPEN_MS = 500;
 
-/** The errors with which a server replies while it cannot serve anybody. After other errors, it counts as available. */
+/** The errors that a server returns while it cannot serve anybody. After any other error, it counts as available. */
 const SERVER_FAILS =
   /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
 /**
- * Connects to Redis in the background. The function returns at once, because a gateway starts and serves requests
- * without Redis too; until the connection is ready, every command is rejected.
+ * Connects to Redis in the background. The function returns at once, because a gateway can start and serve requests
+ * without Redis. Until the connection is ready, every command is rejected.
  *
- * A connection that no longer works although it is open is replaced: to a server that hangs, to one that has become a
- * replica, or to an address that no longer exists.
+ * An open connection is replaced if it no longer works, for example because the server hangs or has become a replica,
+ * or because its address no longer exists.
  */
 export function connectRedis(
   options: RedisOptions,
@@ -93,7 +93,7 @@ export function connectRedis(
   const circuit = createCircuit(CIRCUIT, clock);
   const closing = new AbortController();
   const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
-  // Each node can take as long as one server.
+  // Every node may need as much time as a single server.
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
@@ -126,7 +126,7 @@ export function connectRedis(
           reason = reasonOf(error);
           if (!opened.isReady() && (opened === client || opened === next)) report(false, reason);
         });
-        // A server that accepts the connection and then hangs would block the library for ever.
+        // A server that accepts the connection and then hangs would block the library forever.
         const connected = opened
           .connect()
           .then(() => Promise.all(subscriptions.map(({ channel, heard }) => opened.subscribe(channel, heard))));
@@ -196,7 +196,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no connection or it fails now, the next connection subscribes.
+      // If there is no connection or this one fails, the next connection subscribes.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>
@@ -210,7 +210,7 @@ export function connectRedis(
   };
 }
 
-/** The error of a command whose reply is too late. */
+/** The error for a command that got no reply in time. */
 class NoReply extends RedisUnavailable {
   constructor() {
     super('Redis did not reply in time');
@@ -227,10 +227,10 @@ async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: (
   }
 }
 
-/** The digests of scripts, by which the server finds a script that it has run before. */
+/** The digests of scripts. The server uses them to find a script that it has run before. */
 const digests = new WeakMap<RedisScript, string>();
 
-/** Runs a script by its digest. A server that does not know the script receives its source. */
+/** Runs a script by its digest. If the server does not know the script, sends its source. */
 async function runScript(
   client: RedisClient,
   script: RedisScript,
@@ -256,11 +256,11 @@ function discard(client: RedisClient | undefined): void {
   try {
     void Promise.resolve(client?.destroy()).catch(() => undefined);
   } catch {
-    // The client is closed already.
+    // The client was already closed.
   }
 }
 
-/** Returns whether the server has replied with an error that concerns only the command. */
+/** Returns whether the server replied with an error that concerns only this command. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
@@ -310,7 +310,7 @@ function createRedisClient(
   const common = {
     RESP: 2,
     socket,
-    // Otherwise, commands would wait for the next connection, and the request with them.
+    // Otherwise, commands would wait for the next connection, and so would the requests that need them.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     commandOptions: NO_TIMEOUT,
@@ -371,7 +371,7 @@ function createRedisClient(
     async subscribe(channel, listener) {
       if (subscriber === undefined) {
         subscriber = createOne();
-        // The other connection reports that the server is away.
+        // The other connection already reports that the server is unavailable.
         subscriber.on('error', () => undefined);
         await subscriber.connect();
       }
@@ -414,8 +414,8 @@ function withServerName<S extends object>(socket: S, url: string): S {
 
 /**
  * A random key that all gateways of a fleet share through Redis. It turns names and addresses into hashes, so that the
- * keys and changes in Redis do not contain them. Whoever can read Redis can read the key too, and can then test whether
- * a known name was used.
+ * keys and changes in Redis do not contain them. Anyone who can read Redis can also read the key, and can then test
+ * whether a known name was used.
  */
 export interface FleetKey {
   /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */

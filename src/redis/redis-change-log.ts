@@ -12,7 +12,7 @@ interface ChangeLogParts {
   readonly clock: Clock;
   /** The number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error of the listener or of this program, which Redis did not cause. */
+  /** Called with an error that the listener or this program caused, not Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
@@ -24,12 +24,14 @@ interface RedisChangeLog extends ChangeLog {
   unapplied(): Iterable<SharedChange>;
 }
 
-/** How long one read waits for new changes. It bounds the time between two checks of the head, in milliseconds. */
+/** How long a read waits for new changes, in milliseconds. The head is checked at least this often. */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
 /** The largest number of changes that one read returns. */
 const BATCH = 1_000;
-/** The changes that wait while Redis is unavailable. Beyond it, a new lineage makes every gateway forget everything. */
+/**
+ * How many changes can wait while Redis is unavailable. With more, a new lineage makes every gateway forget everything.
+ */
 const MAX_WAITING = 1_000;
 
 /** An entry of the log. `change` is undefined if this version of the gateway does not know the change. */
@@ -43,18 +45,18 @@ interface Entry {
 interface Head extends LogPosition {
   /** The id of the latest entry, or an empty string. */
   readonly id: string;
-  /** The id of the entry with the number that was asked for, or an empty string. */
+  /** The id of the entry with the requested number, or an empty string. */
   readonly asked: string;
 }
 
 /**
- * Checks the log and appends a change if there is one. The numbers of a lineage are consecutive, so a reader notices
- * every entry that is missing. A new lineage begins if the head is missing or does not belong to the stream: the server
- * has lost data, or something else has written to the keys. It also begins if the lineage is the one that the caller
- * wants to end.
+ * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
+ * notices every missing entry. A new lineage begins if the head is missing or does not match the stream, because then
+ * the server has lost data, or something else has written to the keys. It also begins if the caller asks to end the
+ * current lineage.
  *
- * The script writes even if there is nothing to append. It therefore fails on a replica and on a full server, to which
- * no gateway can append changes, so that no gateway believes that it knows all of them.
+ * The script writes even if there is nothing to append, so it fails on replicas and on full servers. No gateway can
+ * append changes to such a server, so none may conclude from it that it knows all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -120,13 +122,13 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     try {
       const at = await readLog({ change: JSON.stringify(change), id });
       entry.at = at;
-      // If somebody else has appended a change in between, the reader applies both in their order.
+      // If another gateway has appended a change in between, the reader applies both in their order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
-      // A reset has taken its place.
+      // A reset has already had the effect of this change.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
-      // The server may have appended the change. In that case, it is applied a second time, which does no harm.
+      // The server may have appended the change anyway. In that case, it is applied a second time, which does no harm.
       own.delete(id);
       throw error;
     }
@@ -135,7 +137,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // A new lineage has the effect of these two kinds. Of the others, there are only as many as operations and documents.
+    // A new lineage has the same effect as these two kinds. The others are limited by the number of operations and
+    // documents.
     for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
     hasLostChanges = true;
   };
@@ -147,12 +150,14 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      // In the meantime, an equal change may have been queued, which this one did not contain.
+      // An equal change may have been queued in the meantime. It is a different object and must still be appended.
       if (waiting.get(text) === change) waiting.delete(text);
     }
   };
 
-  /** Calls the listener. A listener that throws has not applied the change, so nothing stored may be served any more. */
+  /**
+   * Calls the listener. If it throws, it has not applied the change, so nothing that is stored may be served any more.
+   */
   const notify = (call: () => void, at: LogPosition) => {
     try {
       call();
@@ -167,8 +172,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   };
 
   const reset = ({ lineage, number, id }: Head) => {
-    // The history that is read at the start can contain changes that were appended just before.
-    // Those that the log contained are part of the reset. The others will be applied.
+    // The history that is read at startup can contain changes that were appended just before. Those that the log
+    // contained are part of the reset. The others will be applied.
     if (position !== undefined)
       for (const [one, { at }] of own)
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
@@ -203,7 +208,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     return true;
   };
 
-  /** Reads the history at the start, so that pages of other gateways can be checked against earlier changes. */
+  /** Reads the history at startup, so that pages of other gateways can be checked against earlier changes. */
   const begin = async (at: Head) => {
     const entries = await readEntries(0, at.number);
     const [first] = entries;
@@ -219,7 +224,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     const at = await readLog({ asked: known?.number ?? 0 });
     if (known === undefined || position === undefined) await begin(at);
     else if (known.lineage !== at.lineage) reset(at);
-    // The server has lost the changes at the end of the log and would assign their numbers to other ones.
+    // The server has lost the changes at the end of the log and would assign their numbers to other changes.
     else if (at.number < known.number || at.asked !== knownId) reset(await readLog({ ended: at.lineage }));
     else
       while (position.number < at.number) {

@@ -39,7 +39,7 @@ export interface RedisOptions {
   readonly commandTimeoutMs: number;
   /** The longest time for which pages in memory are served while changes by other gateways cannot be received. */
   readonly maxUnsyncedSeconds: number;
-  /** The number of changes that the log keeps for gateways that were disconnected. */
+  /** The number of changes that the log stores for gateways that were disconnected. */
   readonly maxChanges: number;
 }
 

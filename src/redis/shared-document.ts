@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /**
- * A document that all gateways of a fleet share. Every gateway has a copy in memory, which it changes at once; the
- * changes are merged into the document when Redis can be reached. Nothing happens before `start`.
+ * A document that all gateways of a fleet share. Every gateway changes its own copy in memory at once, and merges the
+ * changes into the document as soon as Redis can be reached. Nothing happens before `start`.
  */
 export interface SharedDocument<T> {
   /** Merges the copy and the document for the first time, and again at intervals from then on. */
@@ -19,8 +19,8 @@ export interface SharedDocument<T> {
 /** The right of one gateway to replace the document. It ends when the lease expires. */
 interface Turn<T> {
   /**
-   * Replaces the document. Returns false, and changes nothing, if the turn has ended or the document has changed since
-   * it began. A gateway that was paused in the meantime can therefore not overwrite newer decisions.
+   * Replaces the document. If the turn has ended or the document has changed since the turn began, returns false and
+   * changes nothing, so a gateway that was paused in the meantime cannot overwrite newer decisions.
    */
   commit(next: T): Promise<boolean>;
 }
@@ -30,17 +30,17 @@ export interface DocumentParts<T> {
   readonly redis: Redis;
   /** The value of `document` in the change that makes other gateways read the document again. */
   readonly name: string;
-  /** Tells the other gateways to read the document again. */
+  /** Makes the other gateways read the document again. */
   readonly announce: () => Promise<unknown>;
   /** Returns the copy in memory. */
   readonly current: () => T;
   /** Replaces the copy in memory. */
   readonly adopt: (next: T) => void;
-  /** Merges the changes since `base` that were made here into a newer document. */
+  /** Merges the changes that were made here since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the value from which the changes of a copy are counted if its version is new here. */
+  /** Returns the base for the first merge of a copy whose version is new here. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Throws an error if the text is invalid. */
@@ -53,14 +53,14 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document that nobody has read for this long is removed. Documents of earlier contracts would otherwise stay. Redis
- * does not expire the keys itself, because servers often evict keys that have an expiry time.
+ * A document that nobody has read for this long is removed. Otherwise, documents of earlier contracts would stay
+ * forever. The keys have no expiry time in Redis, because servers often evict keys that have one.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
 /** The time between two attempts to merge a change, and between two reads without a change. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
-/** The longest time that the start waits for the document. */
+/** The longest time that startup waits for the document. */
 const START_MS = 1_000;
 const MAX_CONFLICTS = 20;
 
@@ -76,7 +76,7 @@ return redis.call('HMGET', KEYS[1], 'version', 'text', 'origin')`,
 };
 
 /**
- * Replaces a document that has not changed since it was read. The version is a random text, because numbers could be
+ * Replaces a document if it has not changed since it was read. The revision is a random text, because numbers could be
  * assigned again after the server has lost its data.
  */
 const REPLACE: RedisScript = {
@@ -89,7 +89,7 @@ redis.call('HSETNX', KEYS[1], 'origin', version)
 return 1`,
 };
 
-/** Begins or extends a lease, unless somebody else has it. */
+/** Begins or extends a lease, unless another gateway has it. */
 const HOLD: RedisScript = {
   source: `
 local holder = redis.call('GET', KEYS[1])
@@ -124,13 +124,15 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     return replaced === 1 ? revision : undefined;
   };
 
-  /** Merges once. Returns false if it has to be repeated, because somebody has changed the document or the copy. */
+  /**
+   * Merges once. Returns false if the merge must be repeated, because the document or the copy has changed meanwhile.
+   */
   const mergeOnce = async (): Promise<boolean> => {
     const version = versionOf(current());
     const [revision, text, origin] = (await redis.run(READ, [keyOf(version), versions], [])) as (string | null)[];
     const mine = current();
     if (versionOf(mine) !== version) return false;
-    // A document that was created again lacks items because they were lost, not because somebody has removed them.
+    // If a document was created again, missing items were lost, not removed.
     const isSame = base.version === version && (base.origin === '' || base.origin === origin);
     const known = isSame ? base.value : empty(mine);
     const theirs = typeof text === 'string' ? parse(text) : undefined;
@@ -144,7 +146,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     }
     const now = current();
     if (versionOf(now) !== version) return false;
-    // The copy can have changed while the document was written.
+    // The copy may have changed while the document was written.
     const merged = merge(mine, now, next);
     base = { version, value: next, revision: stored, origin: origin ?? stored };
     if (!isDeepStrictEqual(merged, now)) adopt(merged);
@@ -162,7 +164,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
       parts.onMerged?.();
     } catch (error) {
       dirty = true;
-      // The document of a newer version of the gateway is left alone.
+      // A document that a newer version of Portico has written is left alone.
       if (!(error instanceof RedisUnavailable) && !isInvalid) {
         isInvalid = true;
         onFault(`the shared document ${name} cannot be used`, error);
@@ -243,7 +245,7 @@ export function mergeItems<Item>(
 
 /** A list of the latest lines that all gateways have written. The same line is stored once. */
 interface SharedTrail {
-  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is away, the latest lines wait. */
+  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is unavailable, the latest lines wait. */
   add(line: string, at: number): void;
   /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
   read(): Promise<readonly string[] | undefined>;

@@ -18,7 +18,7 @@ import {
   StoreUnavailable,
 } from '../ledger-store.ts';
 
-/** What a store in Redis is created from. */
+/** The parts of a store in Redis. */
 interface RedisStoreParts {
   readonly redis: Redis;
   readonly limits: StoreLimits & { readonly maxBytes: number };
@@ -28,7 +28,7 @@ interface RedisStoreParts {
   readonly onDataLost?: () => void;
 }
 
-/** How long the start waits for Redis. Without it, the gateway starts with its own key for hashing callers. */
+/** How long startup waits for Redis. If it is unavailable, the gateway starts with its own key for hashing callers. */
 const OPEN_MS = 500;
 /** A batch or a part of a snapshot may take longer than the commands that requests wait for. */
 const SCRIPT_MS = 2_000;
@@ -36,7 +36,7 @@ const SCRIPT_MS = 2_000;
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 
-/** Opens the store that several gateways share. If Redis is not available, the store catches up when it is. */
+/** Opens the store that several gateways share. If Redis is not available now, the store catches up later. */
 export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStore> {
   const { redis } = parts;
   const callerKey = randomBytes(32).toString('hex');
@@ -66,7 +66,7 @@ async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
   while (!redis.isAvailable() && Date.now() < end) await wait(10);
 }
 
-/** Begins the ledger if it is empty, and returns the shared key for hashing callers and all fingerprints. */
+/** Creates the ledger if it is empty, and returns the shared key for hashing callers and all fingerprints. */
 const OPEN: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -231,7 +231,7 @@ function toEntry(reply: EntryReply, history: boolean): StoredEntry {
   };
 }
 
-/** Returns the counts of the wanted release, or of all releases. */
+/** Returns the counts of the requested release, or of all releases. */
 function countsIn(releases: Readonly<Record<string, number>>, wanted: string | undefined) {
   const kept = Object.entries(releases).filter(([label]) => wanted === undefined || label === wanted);
   return { count: kept.reduce((sum, [, count]) => sum + count, 0), releases: Object.fromEntries(kept) };
@@ -272,7 +272,7 @@ function trafficRow(key: string, named: ReadonlyMap<string, number>): OperationT
   };
 }
 
-/** Splits a text at its first line break. The part after it may contain more of them. */
+/** Splits a text at its first line break. The second part may contain more line breaks. */
 function splitOnce(text: string): readonly string[] {
   const at = text.indexOf('\n');
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
@@ -302,7 +302,7 @@ async function readReplica(run: Run, replica: string, from: number, hour: number
   return { traffic, entries };
 }
 
-/** Returns an entry with the counts of one replica. The callers, the samples and the history are those of the fleet. */
+/** Returns an entry with the counts of one replica. Callers, samples and history remain those of the fleet. */
 function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
   return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };
 }
@@ -343,13 +343,13 @@ function toReplicaTraffic([replica, release, lastSeenAt, requests, violations]: 
 /** The time for which the counts of a single replica are stored, in hours. */
 const REPLICA_HOURS = 48;
 
-/** The number of replicas whose counts are stored. Beyond it, those that were seen least recently are removed. */
+/** The number of replicas whose counts are stored. If there are more, those seen least recently are removed. */
 export const MAX_REPLICAS = 200;
 
 /**
- * Adds a batch. A script is atomic, and Redis refuses it before its first write if the memory is full, so a batch is
- * stored completely or not at all. A batch that has already been stored is not added again, even if the server receives
- * a delayed copy of it after a later batch of the same process.
+ * Adds a batch. A script is atomic, and if the memory is full, Redis refuses it before its first write. A batch is
+ * therefore stored completely or not at all. A batch that has already been stored is not added again, even if the
+ * server receives a delayed copy of it after a later batch of the same process.
  */
 const WRITE_BATCH: RedisScript = {
   source: `
