@@ -7,6 +7,7 @@ import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
+import { redisUploadClaims, shareUploads } from '../gdpr/shared-uploads.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
@@ -37,7 +38,7 @@ import { assembleLedger } from './assemble-ledger.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { type OperatorView, operatorView } from './operator-view.ts';
-import type { ProcessChanges, ProcessRole } from './process-role.ts';
+import { type ProcessChanges, type ProcessRole, serveUploadClaims, uploadClaimsOfPrimary } from './process-role.ts';
 import type { SharedDemotions } from './shared-demotions.ts';
 import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
@@ -192,7 +193,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     overrides,
     overridesDocument,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
-    uploads: createUploadMemory(clock, live),
+    uploads: openUploads(clock, live, shared, role),
     kindOf,
     nameTag: createNameTag(),
     instance,
@@ -209,6 +210,19 @@ export function createLastingServices(settings: Settings, start: Start, first: F
           },
     live,
   };
+}
+
+/** Creates the memory of uploads, which includes the uploads of other processes and gateways if there are any. */
+function openUploads(
+  clock: Clock,
+  options: Pick<Live, 'duplicateWindowSeconds'>,
+  shared: SharedState | undefined,
+  role: ProcessRole | undefined,
+): UploadMemory {
+  const own = createUploadMemory(clock, options);
+  if (shared !== undefined) return shareUploads(own, redisUploadClaims(shared.redis, options));
+  if (role?.kind === 'primary') serveUploadClaims(role, own);
+  return role?.kind === 'worker' ? shareUploads(own, uploadClaimsOfPrimary(role)) : own;
 }
 
 /**

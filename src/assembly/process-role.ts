@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import type { UploadClaims } from '../gdpr/shared-uploads.ts';
+import type { createUploadMemory } from '../gdpr/upload-memory.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -101,6 +104,54 @@ export function openDocument<T>(
       ? fleet
       : openPrimaryDocument({ ...parts, name, workers: role.workers.joined, handlers: role.handlers, fleet });
   return document;
+}
+
+/** Lets workers claim uploads in the memory of the primary process. The claims of a worker end with it. */
+export function serveUploadClaims(
+  { handlers, onEnd }: PrimaryRole,
+  { claim }: Pick<ReturnType<typeof createUploadMemory>, 'claim'>,
+): void {
+  const claimed = new Map<string, { readonly number: number; readonly finish: (status: number | undefined) => void }>();
+  const finish = (id: string, status: number | undefined) => {
+    claimed.get(id)?.finish(status);
+    claimed.delete(id);
+  };
+  handlers['upload.claim'] = ({ id, key, force }: UploadClaim, { number }) => {
+    const claimedUpload = claim(key, force);
+    if (claimedUpload.verdict === 'duplicate') return claimedUpload.because;
+    claimed.set(id, { number, finish: claimedUpload.finish });
+    return undefined;
+  };
+  handlers['upload.finish'] = ({ id, status }: FinishedUpload) => finish(id, status);
+  onEnd((worker) => {
+    for (const [id, { number }] of claimed) if (number === worker.number) finish(id, undefined);
+  });
+}
+
+interface UploadClaim {
+  readonly id: string;
+  readonly key: string;
+  readonly force: boolean;
+}
+interface FinishedUpload {
+  readonly id: string;
+  readonly status: number | undefined;
+}
+
+/** Claims uploads of a worker in the primary process. */
+export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
+  return {
+    async claim(key, force) {
+      const id = randomUUID();
+      const because = await primary.call('upload.claim', { id, key, force } satisfies UploadClaim);
+      if (because === 'in flight' || because === 'accepted') return { verdict: 'duplicate', because };
+      return {
+        verdict: 'first',
+        finish: (status) =>
+          void primary.call('upload.finish', { id, status } satisfies FinishedUpload).catch(() => undefined),
+      };
+    },
+  };
 }
 
 /** Lets workers use the ledger's store, which only the primary process opens. */

@@ -12,7 +12,7 @@ export interface UploadAttempt {
 }
 
 /** The result of checking an upload. If the upload is not a duplicate, `finish` must be called when the upload ends. */
-type UploadVerdict =
+export type UploadVerdict =
   | {
       readonly verdict: 'first';
       /**
@@ -24,14 +24,22 @@ type UploadVerdict =
 
 /** Keeps track of recently accepted uploads and of uploads in progress. */
 export interface UploadMemory {
-  begin(attempt: UploadAttempt): UploadVerdict;
+  begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
+}
+
+/** Returns a hash of the caller and the body, by which an upload is recognized. */
+export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body'>): string {
+  return hash('sha256', JSON.stringify([caller, hash('sha256', body, 'base64url')]), 'base64url');
 }
 
 /** The maximum number of accepted uploads to remember. Beyond this, the least recently used one is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates a memory that contains no uploads yet (rules, 9). The options are read for each upload. */
-export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
+/**
+ * Creates a memory that contains no uploads yet (rules, 9). The options are read for each upload. `claim` begins an
+ * upload whose key is known.
+ */
+export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   // The server limits how many uploads can be in progress, which also limits the size of this map.
@@ -42,27 +50,25 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
     return at !== undefined && Math.abs(clock() - at) < windowMs();
   };
 
-  return {
-    begin({ caller, body, force }) {
-      const key = JSON.stringify([caller, hash('sha256', body, 'base64url')]);
-      const running = inProgress.get(key) ?? 0;
-      if (!force && windowMs() > 0) {
-        if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
-        if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
-      }
-      inProgress.set(key, running + 1);
-      let finished = false;
-      return {
-        verdict: 'first',
-        finish(status) {
-          if (finished) return;
-          finished = true;
-          const left = (inProgress.get(key) ?? 1) - 1;
-          if (left > 0) inProgress.set(key, left);
-          else inProgress.delete(key);
-          if (status !== undefined && status >= 200 && status < 300) acceptedAt.set(key, clock());
-        },
-      };
-    },
+  const claim = (key: string, force: boolean): UploadVerdict => {
+    const running = inProgress.get(key) ?? 0;
+    if (!force && windowMs() > 0) {
+      if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
+      if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
+    }
+    inProgress.set(key, running + 1);
+    let finished = false;
+    return {
+      verdict: 'first',
+      finish(status) {
+        if (finished) return;
+        finished = true;
+        const left = (inProgress.get(key) ?? 1) - 1;
+        if (left > 0) inProgress.set(key, left);
+        else inProgress.delete(key);
+        if (status !== undefined && status >= 200 && status < 300) acceptedAt.set(key, clock());
+      },
+    };
   };
+  return { claim, begin: (attempt: UploadAttempt) => claim(uploadKey(attempt), attempt.force) };
 }

@@ -10,7 +10,7 @@ export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
       if (transparent || !operation.requestRules.includes('gdpr-csv')) return undefined;
       return (next) => async (exchange) => {
         if (!Buffer.isBuffer(exchange.body)) return next(exchange);
-        const upload = uploads.begin({
+        const upload = await uploads.begin({
           caller: exchange.audience,
           body: exchange.body,
           force: isForced(exchange.arrival.headers['portico-force']),
