@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
@@ -11,8 +11,10 @@ import { knowing } from '../builders/knowing-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { until } from '../builders/until.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { finished, startPortico, untilSays } from './run-portico.ts';
+import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -307,6 +309,21 @@ describe('a gateway with two workers', () => {
     expect(await end).toMatchObject({ code: 0 });
   });
 
+  it('refuses a privacy upload that another worker forwards or has accepted', async () => {
+    const { child, end, call } = await serve();
+    // Each call uses a new connection, and connections are distributed in turn.
+    const upload = (content: string) => call('users/gdpr/upload.json', { method: 'POST', body: { content } });
+    const statuses = async (content: string) => {
+      const answers = await Promise.all([upload(content), upload(content)]);
+      return answers.map(({ status }) => status).toSorted((one, other) => one - other);
+    };
+    expect(await statuses('username\nadmin\n')).toEqual([201, 409]);
+    expect(await statuses('username\nadmin\n')).toEqual([409, 409]);
+    expect(await statuses('username\nadmin\n\n')).toEqual([201, 409]);
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
   it('ignores messages of a worker that mean nothing', async () => {
     // A worker whose memory is damaged sends messages that no worker would send.
     const file = join(tempFolder(), 'damaged.mjs');
@@ -341,5 +358,38 @@ describe('a gateway with two workers', () => {
       }
     };
     await vi.waitUntil(() => !workers.some(isRunning), { timeout: 10_000 });
+  });
+});
+
+needsProgram('redis', 'workers with a shared ledger', (path) => {
+  it('counts each request once, and shows each worker as an instance', async () => {
+    const { url } = await startRedisServer(path);
+    const file = join(tempFolder(), 'portico.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        instance: 'qa',
+        redis: { url },
+        ledger: { store: 'redis' },
+        roles: { file: resolve('config/roles.yaml') },
+      }),
+    );
+    const { child, end, call, api } = await serve({ PORTICO_CONFIG: file });
+    for (let count = 0; count < 6; count += 1) await call('question.json?page=notANumber');
+    const violation = async () => {
+      const { rows } = (await api('violations')).json as unknown as { rows: { operation: string; count: number }[] };
+      return rows.find(({ operation }) => operation === 'listQuestions')?.count ?? 0;
+    };
+    while ((await violation()) < 6) continue;
+    // Another batch of the workers would contain everything that is counted twice.
+    await call('question.json?page=notANumber');
+    while ((await violation()) < 7) continue;
+    child.kill('SIGTERM');
+    const { out } = await end;
+    expect(out).not.toContain('cannot be reached');
+    const report = await runPortico(['report', '--format', 'json', '--config', file]);
+    const { requests, replicas } = JSON.parse(report.out) as { requests: number; replicas: { replica: string }[] };
+    expect(requests).toBe(7);
+    expect(replicas.map(({ replica }) => replica).join(' ')).toMatch(/^qa-\d+ qa-\d+$/);
   });
 });
