@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
@@ -192,7 +193,7 @@ describe('a gateway with two workers', () => {
       for (let last = -1; violations === 0 || violations !== last;) {
         last = violations;
         violations = ((await api('violations')).json as unknown as { rows: unknown[] }).rows.length;
-        await new Promise((resolve) => setTimeout(resolve, 600));
+        await wait(600);
       }
       const all = await metrics();
       child.kill('SIGTERM');
@@ -371,7 +372,7 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
         instance: 'qa',
         redis: { url },
         ledger: { store: 'redis' },
-        roles: { file: resolve('config/roles.yaml') },
+        roles: { file: join(process.cwd(), 'config', 'roles.yaml') },
       }),
     );
     const { child, end, call, api } = await serve({ PORTICO_CONFIG: file });

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createSeededRandom } from '../../lib/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
 import { openSql, type Sql, TABLES } from '../store/sql.ts';
 import { draftContent } from './draft-content.ts';
 import { seedActions } from './seed-actions.ts';
 import { seedGdprJobs } from './seed-gdpr-jobs.ts';
 import { seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
-import { seedSpaces, seedTopics } from './seed-places.ts';
+import { SEED_START, SPACE_NAMES, TOPIC_NAMES } from './seed-words.ts';
 import { seedUsers } from './seed-users.ts';
 
 // Increase this number whenever the tables change, because existing database files are not migrated.
@@ -57,4 +57,26 @@ function seedStore(sql: Sql, seed: number): void {
   const next = { content: lastContent + 1, actions: actions + 1, revisions: 50_000, gdpr: afterJobs };
   for (const [name, value] of Object.entries(next))
     sql.run('INSERT INTO sequences (name, next) VALUES (?, ?)', name, value);
+}
+
+const FIRST_TOPIC_ID = 21;
+
+/** Inserts the topics and returns their ids. Every fifth topic is the parent of the next four. */
+function seedTopics(sql: Sql, random: SeededRandom, users: readonly number[]): number[] {
+  return TOPIC_NAMES.map((name, index) => {
+    const id = FIRST_TOPIC_ID + index;
+    const parent = index % 5 === 0 ? null : id - (index % 5);
+    const createdAt = SEED_START + random.integer(1, 2_000_000) * 1000;
+    sql.run('INSERT INTO topics VALUES (?, ?, ?, ?, ?, 0)', id, name, random.pick(users), parent, createdAt);
+    return id;
+  });
+}
+
+/** Inserts the spaces and returns their ids, which are the first ids in the content sequence. */
+function seedSpaces(sql: Sql): number[] {
+  return SPACE_NAMES.map((name, index) => {
+    const id = 11 + index;
+    sql.run('INSERT INTO spaces VALUES (?, ?, ?, ?)', id, name, name.toLowerCase(), SEED_START);
+    return id;
+  });
 }
