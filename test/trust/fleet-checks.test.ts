@@ -25,7 +25,6 @@ const settings: SimulationSettings = {
   redisMs: 0.5,
   arrivalMs: 2,
   idleCommandsPerSecond: 10,
-  commandsPerRecord: 12,
 };
 const simulated = await simulateFleet(workload, settings);
 const { reads, writes, fills } = simulated.events;

@@ -20,29 +20,18 @@ export interface Point {
   readonly simulated: PointValues;
 }
 
-/** What was measured with one gateway and is an input of all simulations. */
-export interface Calibration {
-  readonly idleCommandsPerSecond: number;
-  readonly commandsPerRecord: number;
-}
-
 /** The largest difference between a measured and a simulated value, as a share of the measured one. */
 export const TOLERANCE = 0.15;
 
 /** Times that the simulation assumes, in milliseconds. */
 const ASSUMED = { redisMs: 0.5, arrivalMs: 2 };
 
-/** Simulates each run, and compares the results. The first run, with the fewest gateways, calibrates the others. */
-export async function compareRuns(
-  runs: readonly FleetRun[],
-): Promise<{ readonly points: readonly Point[]; readonly calibration: Calibration }> {
-  const [first] = runs;
-  if (first === undefined) throw new RangeError('there is no run');
-  const calibration = await calibrate(first);
+/** Simulates each run, and compares the results. */
+export async function compareRuns(runs: readonly FleetRun[]): Promise<readonly Point[]> {
   const points: Point[] = [];
   for (const run of runs) {
     const figures = figuresOf(run);
-    const result = await simulateFleet(run.workload, settingsFor(run, calibration));
+    const result = await simulateFleet(run.workload, settingsFor(run));
     points.push({
       gateways: run.settings.gateways,
       requestsPerSecond: figures.requestsPerSecond,
@@ -55,7 +44,7 @@ export async function compareRuns(
       simulated: valuesOf(result, run.workload, run.settings),
     });
   }
-  return { points, calibration };
+  return points;
 }
 
 /** Returns the values by which a simulated fleet is compared with a measured one. */
@@ -94,22 +83,10 @@ export function differencesOf(points: readonly Point[]): readonly string[] {
   );
 }
 
-/**
- * Attributes the commands that are neither idle ones nor part of the exchange of pages and purges to the batches of the
- * ledger, whose number of commands depends on the operations in them.
- */
-async function calibrate(run: FleetRun): Promise<Calibration> {
-  const { idleCommandsPerSecond } = run;
-  const known = await simulateFleet(run.workload, settingsFor(run, { idleCommandsPerSecond, commandsPerRecord: 0 }));
-  const measured = figuresOf(run).commandsPerRequest * known.requests;
-  return { idleCommandsPerSecond, commandsPerRecord: Math.max(0, measured - commandsOf(known)) / known.records };
-}
-
-function settingsFor(run: FleetRun, calibration: Calibration): SimulationSettings {
-  const { settings, requests } = run;
+function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): SimulationSettings {
   return {
     ...ASSUMED,
-    ...calibration,
+    idleCommandsPerSecond,
     gateways: settings.gateways,
     // A busy machine may have sent fewer requests than planned.
     perSecond: requests / settings.seconds,
@@ -142,10 +119,10 @@ export interface LargeFleet {
 export const LARGE = { callersPerGateway: 10_000, requestsPerMinute: 1, seconds: 24 };
 
 /** Simulates a fleet with many gateways and callers, with the workload and the times of a measured run. */
-export async function simulateLarge(run: FleetRun, calibration: Calibration, gateways: number): Promise<LargeFleet> {
+export async function simulateLarge(run: FleetRun, gateways: number): Promise<LargeFleet> {
   const callers = gateways * LARGE.callersPerGateway;
   const perSecond = (callers * LARGE.requestsPerMinute) / 60;
-  const base = settingsFor(run, calibration);
+  const base = settingsFor(run);
   const warmUpSeconds = base.warmUpSeconds;
   const { events: _, ...result } = await simulateFleet(run.workload, {
     ...base,

@@ -112,7 +112,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
     const short = { seconds, freshSeconds: 5, staleSeconds: 3, disturbed: false, probes: false };
     runs.push(await runFleet({ ...settings, ...short, gateways }, programs, say));
   }
-  const { points, calibration } = await compareRuns(runs);
+  const points = await compareRuns(runs);
   for (const { gateways, measured, simulated } of points)
     for (const name of Object.keys(measured) as (keyof typeof measured)[])
       console.log(
@@ -122,7 +122,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   const fleets = [];
   for (const gateways of LARGE_FLEETS) {
     say(`simulating ${gateways} gateways`);
-    fleets.push(await simulateLarge(largest, calibration, gateways));
+    fleets.push(await simulateLarge(largest, gateways));
   }
   const { gatewayCpuUsPerRequest, redisCpuUsPerCommand } = figuresOf(largest);
   const inputs = {

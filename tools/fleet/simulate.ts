@@ -24,8 +24,6 @@ export interface SimulationSettings {
   readonly accounts?: number;
   /** Commands per second of each gateway without requests. */
   readonly idleCommandsPerSecond: number;
-  /** Commands for each operation whose counts are in a batch of the ledger. */
-  readonly commandsPerRecord: number;
 }
 
 /** The results of a simulation, without the warm-up. */
@@ -39,8 +37,6 @@ export interface SimulationResult {
   readonly fetches: number;
   /** Redis commands by purpose. */
   readonly commands: Readonly<Record<'idle' | 'record' | 'page' | 'purge' | 'arrival', number>>;
-  /** The number of times that the counts of an operation were in a batch of the ledger. */
-  readonly records: number;
   /** The number of pages in the memory of all gateways, and in Redis, at the end. */
   readonly pagesInMemory: number;
   readonly pagesInRedis: number;
@@ -57,18 +53,29 @@ const COMMANDS = {
   lookup: 1,
   /** SET NX of the lock. */
   lock: 1,
-  /** SET of a page. */
-  store: 1,
+  /** SET of a page, and of the page count of its list. */
+  store: 2,
   /** A script with GET, DEL and PUBLISH. */
   release: 4,
   /** A script with HGET, HINCRBY and XADD. */
   append: 4,
   /** XREAD, and a script with two HGET that reads the head of the log. */
   arrival: 4,
+  /** The script that writes a batch to the ledger, without the commands for each operation and each count in it. */
+  batch: 18,
+  batchOperation: 2,
+  batchCount: 2,
+  /** A violation in a batch, such as a permission that is missing for an operation. */
+  batchViolation: 12,
 } as const;
+/**
+ * The counts of an operation in a batch: requests, and the verdicts of authentication, requests, permissions and page
+ * bounds. If a response was fetched or a request was refused, there is one more verdict.
+ */
+const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
 /** How long a gateway does not try to refresh a page again after it found that another one refreshes it. */
 const BUSY_MS = 250;
-/** How often a gateway writes its counts to the ledger. */
+/** How long a gateway waits after a request until it writes its counts to the ledger. */
 const BATCH_MS = 500;
 
 /** A page as a gateway or Redis stores it. */
@@ -90,7 +97,8 @@ interface Gateway {
   readonly memory: Map<string, Copy>;
   readonly purgedAt: Map<string, number>;
   readonly claims: Map<string, Promise<Claimed | undefined>>;
-  readonly recorded: Set<string>;
+  /** The operations in the next batch of the ledger, with the kinds of their requests. */
+  recorded: Map<string, Set<keyof typeof COUNTS>>;
   /** Until when a page is not refreshed, by key. */
   readonly busyUntil: Map<string, number>;
   /** The age at which a page is refreshed. */
@@ -110,7 +118,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     memory: new Map(),
     purgedAt: new Map(),
     claims: new Map(),
-    recorded: new Set(),
+    recorded: new Map(),
     busyUntil: new Map(),
     // Each gateway begins at another time.
     refreshMs: freshMs * (1 - settings.earlyRefresh * (0.5 + random.fraction() / 2)),
@@ -122,7 +130,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
   const fills: FillEvent[] = [];
   const writes: WriteEvent[] = [];
   const reads: ReadEvent[] = [];
-  let [memoryHits, sharedHits, requests, counted, writeNumber, records] = [0, 0, 0, 0, 0, 0];
+  let [memoryHits, sharedHits, requests, counted, writeNumber] = [0, 0, 0, 0, 0];
   const isCounted = () => time.now() >= warm;
   const spend = (purpose: keyof typeof commands, number: number) => {
     if (isCounted()) commands[purpose] += number;
@@ -133,6 +141,21 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
   };
   const isValid = ({ purgedAt }: Gateway, page: Page, copy: Copy) =>
     page.tags.every((tag) => (purgedAt.get(tag) ?? -1) < copy.filledFrom);
+
+  const record = (gateway: Gateway, operation: string, kind: keyof typeof COUNTS) => {
+    if (gateway.recorded.size === 0)
+      time.at(time.now() + BATCH_MS, () => {
+        const batch = [...gateway.recorded.values()];
+        gateway.recorded = new Map();
+        const kinds = batch.flatMap((one) => [...one]);
+        const counts = kinds.reduce((sum, one) => sum + COUNTS[one], 0);
+        const violations = kinds.filter((one) => one === 'refused').length;
+        spend('record', COMMANDS.batch + batch.length * COMMANDS.batchOperation);
+        spend('record', counts * COMMANDS.batchCount + violations * COMMANDS.batchViolation);
+      });
+    const kinds = gateway.recorded.get(operation) ?? new Set(['any']);
+    gateway.recorded.set(operation, kinds.add(kind));
+  };
 
   /** Fetches a page under the lock, or takes it from Redis. Returns undefined if somebody else is fetching it. */
   const claim = async (
@@ -203,7 +226,11 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
   };
 
   const read = async (gateway: Gateway, account: Account, page: Page) => {
-    if (!mayRequest(account, page)) return;
+    if (!mayRequest(account, page)) {
+      record(gateway, page.operation, 'refused');
+      return;
+    }
+    record(gateway, page.operation, 'any');
     const startedAt = time.now();
     const audience = audienceOf(page, account);
     const key = `${page.index} ${audience}`;
@@ -226,6 +253,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       see(stored);
       if (age < gateway.refreshMs || gateway.claims.has(key) || (gateway.busyUntil.get(key) ?? 0) > time.now()) return;
       const refreshed = await claimOnce(gateway, page, key, stored.storedAt);
+      if (refreshed?.isShared === false) record(gateway, page.operation, 'fetched');
       if (refreshed === undefined) gateway.busyUntil.set(key, time.now() + BUSY_MS);
       return;
     }
@@ -233,13 +261,16 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     // The claim was a refresh, which leaves the page to another gateway, or its page is outdated by now.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
+    if (!result.isShared) record(gateway, page.operation, 'fetched');
     if (result.isShared && startedAt >= warm) sharedHits += 1;
     see(result.copy);
   };
 
   const write = async (gateway: Gateway, account: Account) => {
     const { kind, node } = workload.chooseWrite(random);
-    if (!mayRequest(account, kind)) return;
+    const isAllowed = mayRequest(account, kind);
+    record(gateway, kind.operation, isAllowed ? 'fetched' : 'refused');
+    if (!isAllowed) return;
     const tags = purgedTags(kind, node);
     await time.pass(delay() / 2);
     writeNumber += 1;
@@ -276,32 +307,14 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       if (isCounted()) requests += 1;
       const gateway = gateways[number % count] as Gateway;
       const account = chooseAccount();
-      if (random.chance(settings.writeShare)) {
-        gateway.recorded.add('write');
-        pending.push(write(gateway, account));
-      } else {
-        const page = workload.choosePage(random);
-        gateway.recorded.add(page.operation);
-        pending.push(read(gateway, account, page));
-      }
+      const isWrite = random.chance(settings.writeShare);
+      pending.push(isWrite ? write(gateway, account) : read(gateway, account, workload.choosePage(random)));
       arrive(number + 1);
     });
   };
-  const batch = (at: number) => {
-    if (at > seconds * 1000) return;
-    time.at(at, () => {
-      for (const { recorded } of gateways) {
-        if (isCounted()) records += recorded.size;
-        spend('record', recorded.size * settings.commandsPerRecord);
-        spend('idle', (settings.idleCommandsPerSecond * BATCH_MS) / 1000);
-        recorded.clear();
-      }
-      batch(at + BATCH_MS);
-    });
-  };
   arrive(0);
-  batch(BATCH_MS);
   await time.run();
+  commands.idle = settings.idleCommandsPerSecond * count * (seconds - warmUpSeconds);
   await Promise.all(pending);
   const counts = writes.filter(({ respondedAt }) => respondedAt >= warm);
   return {
@@ -312,7 +325,6 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     sharedHits: sharedHits / Math.max(1, counted),
     fetches: fills.length,
     commands,
-    records,
     pagesInMemory: gateways.reduce((sum, { memory }) => sum + memory.size, 0),
     pagesInRedis: shared.size,
     events: { fills, writes, reads },
