@@ -147,7 +147,10 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     });
     // Both gateways have noticed that both overrides have expired.
     const all = ['expired', 'expired', 'set', 'set'];
-    await until(() => [a, b].every((gateway) => isDeepStrictEqual(events(gateway).toSorted(), all)));
+    await until(() => {
+      clock.advance(0.01);
+      return [a, b].every((gateway) => isDeepStrictEqual(events(gateway).toSorted(), all));
+    });
   });
 
   const ENFORCED = {
