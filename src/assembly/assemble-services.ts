@@ -19,6 +19,8 @@ import { createPageCounts, type PageCounts, type SharedPageCounts } from '../pag
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/lookup.ts';
+import type { Redis } from '../redis/connect-redis.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
@@ -35,7 +37,13 @@ import {
   metricsOptions,
 } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
-import { type ProcessChanges, type ProcessRole, shareWithProcesses } from './process-role.ts';
+import {
+  budgetsOfPrimary,
+  type ProcessChanges,
+  type ProcessRole,
+  serveBudgets,
+  shareWithProcesses,
+} from './process-role.ts';
 import { type SharedDemotions, shareDemotions } from './shared-demotions.ts';
 import { openSharedState, type SharedState } from './shared-state.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -179,11 +187,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       () =>
         settings.rateLimits.length === 0
           ? undefined
-          : createRateLimiter({
-              rules: settings.rateLimits,
-              redis: shared?.redis,
-              onLimited: lasting.metrics.rateLimited,
-            }),
+          : openRateLimiter(settings, shared?.redis, parts.role, lasting.metrics.rateLimited),
     ),
     ownership: keep(
       (services) => services.ownership,
@@ -204,6 +208,19 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     shadow,
     recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow }),
   };
+}
+
+/** Creates the rate limiter. Without Redis, the workers of one machine share the budgets of the primary process. */
+function openRateLimiter(
+  { rateLimits: rules }: Settings,
+  redis: Redis | undefined,
+  role: ProcessRole | undefined,
+  onLimited: Metrics['rateLimited'],
+): RateLimiter {
+  const takeElsewhere = role?.kind === 'worker' && redis === undefined ? budgetsOfPrimary(role) : undefined;
+  const limiter = createRateLimiter({ rules, redis, takeElsewhere, onLimited });
+  if (role?.kind === 'primary') serveBudgets(role, limiter);
+  return limiter;
 }
 
 /** Creates the two functions that look up violations in the baseline. */

@@ -6,6 +6,7 @@ import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
 import type { LedgerQuery } from '../model/ledger-snapshot.ts';
+import type { RateLimiter, Taken } from '../pipeline/stages/limit-rate.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import { createWorkerChangeLog, type PrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import { openPrimaryDocument, openWorkerDocument } from '../workers/ipc-document.ts';
@@ -151,6 +152,24 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
           void primary.call('upload.finish', { id, status } satisfies FinishedUpload).catch(() => undefined),
       };
     },
+  };
+}
+
+/** A worker that gets no answer within this time counts for itself. */
+const BUDGET_MS = 250;
+
+/** Lets workers use the budgets of the primary process. */
+export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): void {
+  handlers['budget'] = async ({ rule, budget }: { rule: string; budget: string }) => limiter.take(rule, budget);
+}
+
+/** Returns the function with which a worker uses the budgets of the primary process. */
+export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
+  return async (rule, budget) => {
+    const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
+    // During a reload, the primary process may not have the rule yet, or no longer.
+    if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
+    return taken as Taken;
   };
 }
 

@@ -25,6 +25,15 @@ export interface RateLimiter {
   rulesFor(operation: string | undefined): readonly Limit[];
   /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
+  /** Uses a budget of a rule for another process. Returns undefined if there is no such rule. */
+  take(rule: string, budget: string): Promise<Taken | undefined>;
+}
+
+/** A budget after one more request. */
+export interface Taken {
+  readonly remainingPoints: number;
+  readonly msBeforeNext: number;
+  readonly isUsedUp: boolean;
 }
 
 /** A rule with its budgets. */
@@ -36,6 +45,8 @@ interface RateLimiterParts {
   readonly rules: readonly RateLimitRule[];
   /** The Redis server on which the budgets are shared. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
+  /** Uses a budget that several processes share without Redis. If it rejects, only this process counts. */
+  readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /** Called for each refused request. */
   readonly onLimited: (rule: string, operation: string | undefined) => void;
 }
@@ -46,10 +57,14 @@ const MAX_BUDGETS = 50_000;
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is away, each gateway counts for itself. */
-export function createRateLimiter({ rules, redis, onLimited }: RateLimiterParts): RateLimiter {
+export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: RateLimiterParts): RateLimiter {
   const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis) }));
   const hash = redis === undefined ? () => undefined : fleetHash(redis);
   return {
+    async take(name, budget) {
+      const limit = limits.find((one) => one.name === name);
+      return limit?.budgets.take(budget, await hash(budget));
+    },
     rulesFor: (operation) =>
       limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
     async count(applicable, request, roles) {
@@ -75,7 +90,9 @@ export function createRateLimiter({ rules, redis, onLimited }: RateLimiterParts)
   };
 
   async function countOne(rule: Limit, text: string) {
-    const { remainingPoints, msBeforeNext, isUsedUp } = await rule.budgets.take(text, await hash(text));
+    const own = async () => rule.budgets.take(text, await hash(text));
+    const taken = takeElsewhere === undefined ? own() : takeElsewhere(rule.name, text).catch(own);
+    const { remainingPoints, msBeforeNext, isUsedUp } = await taken;
     return { rule, isUsedUp, left: remainingPoints, seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
   }
 }
@@ -115,7 +132,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   });
   return {
     /** Uses the budget of `text`. `hash` is its name in Redis. Without it, only this gateway counts. */
-    async take(text: string, hash: string | undefined) {
+    async take(text: string, hash: string | undefined): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
       recent.set(key, true);
       try {

@@ -12,9 +12,13 @@ import { until } from '../../builders/until.ts';
 const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
 
 /** Creates a gateway's stage with these rules. */
-function stageWith(rules: readonly RateLimitRule[], redis?: ReturnType<typeof connectRedis>) {
+function stageWith(
+  rules: readonly RateLimitRule[],
+  redis?: ReturnType<typeof connectRedis>,
+  takeElsewhere?: Parameters<typeof createRateLimiter>[0]['takeElsewhere'],
+) {
   const limited: string[] = [];
-  const limiter = createRateLimiter({ rules, redis, onLimited: (rule) => limited.push(rule) });
+  const limiter = createRateLimiter({ rules, redis, takeElsewhere, onLimited: (rule) => limited.push(rule) });
   const next = createNext(replyWith({ list: [] }));
   const handle = stageIn(limitRate(limiter), plannedWith(), next);
   const exchangeOf = (name: string | undefined, address = '192.0.2.1', roles: readonly string[] = []) => {
@@ -48,6 +52,23 @@ describe('limit-rate', () => {
     expect(limitRate(limiter).plan(plannedWith({ transparent: true }))).toBeUndefined();
     expect(limitRate(limiter).plan(plannedWith())).toBeDefined();
     expect(other.rulesFor(undefined)).toEqual([]);
+  });
+
+  // Connections are distributed over the workers, so with budgets of their own, a caller would have several.
+  it('uses the budgets of another process, and its own while that process does not reply', async () => {
+    const primary = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
+    let replies = true;
+    const takeElsewhere = async (rule: string, budget: string) => {
+      const taken = replies ? await primary.take(rule, budget) : undefined;
+      if (taken === undefined) throw new Error('no reply');
+      return taken;
+    };
+    const workers = [stageWith([RULE], undefined, takeElsewhere), stageWith([RULE], undefined, takeElsewhere)];
+    expect(await workers[0]?.passed(2, 'alice')).toBe(2);
+    expect(await workers[1]?.passed(5, 'alice')).toBe(1);
+    replies = false;
+    expect(await workers[1]?.passed(5, 'alice')).toBe(3);
+    expect(await primary.take('another rule', 'x')).toBeUndefined();
   });
 
   it('gives each verified caller a budget, and states it', async () => {
