@@ -29,12 +29,12 @@ export interface AuditRule {
   readonly severity: Severity;
   /** The JSON pointer of the configuration key to look at. */
   readonly key: string;
-  /** True if the rule does not apply to the embedded reference server. */
+  /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;
   /** What an attacker or an outage could do. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns what triggers the rule, with one text for each place. Empty if nothing does. */
+  /** Returns what triggers the rule, with one text for each place. Returns an empty list if nothing does. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { type AuditRule, foundIf } from './audit-rule.ts';
 const BALANCER_SECONDS = 60;
 /** With this many failures in a row, the circuit opens so late that it does not matter. */
 const CIRCUIT_OFF = 1000;
-/** How often larger than its default a limit must be to be reported. */
+/** A limit is reported if it is more than this many times its default. */
 const FAR_ABOVE = 16;
 
 /** Rules about slow or failing servers, overload and restarts. */

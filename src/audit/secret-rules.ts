@@ -61,7 +61,7 @@ function weaknesses(token: string | undefined): readonly string[] {
   return foundIf(isPlain, 'few different characters, or a placeholder');
 }
 
-/** Returns the files that contain a secret which protects a real upstream or the admin side. */
+/** Returns the files that contain secrets for a real upstream or for the admin side. */
 function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readonly string[] {
   const hashes = !settings.embedded && roles.accounts.some(({ demo, passwordHash }) => !demo && passwordHash);
   return [...secretFiles(settings, configFile).map(({ path }) => path), ...(hashes ? [settings.roles.file] : [])];

@@ -131,7 +131,7 @@ export async function examine(
     }
   }
   const lost = given.failures();
-  // A single one is normal: servers refuse a large head by closing the connection.
+  // A single failure is normal, because some servers refuse a large head by closing the connection.
   if (lost.length > 1) findings.push(unreliable(lost, given.sent()));
   return {
     url: `${api.client.origin}${api.client.basePath}`,

@@ -3,7 +3,7 @@ import { statusHint } from '../upstream/failure-hints.ts';
 import { CannotProbe, type DoctorFinding, failureText, valuesOf } from './probe.ts';
 import type { ProbeClient, ProbeResponse } from './probe-client.ts';
 
-/** Prefixes under which such servers are often installed. */
+/** Prefixes under which the legacy server is often installed. */
 const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 
 /** The maximum number of requests that the search sends. */
@@ -98,7 +98,8 @@ const withFindings = (api: FoundApi, findings: readonly DoctorFinding[]): FoundA
 const movedToHttps = (target: URL): DoctorFinding => ({
   severity: 'high',
   text: `The server redirects to ${target.origin}.`,
-  advice: 'Use the https address: with http, each credential has already crossed the network when the redirect comes.',
+  advice:
+    'Use the https address: with http, each credential crosses the network unencrypted before the redirect comes.',
 });
 
 const loginRedirect = (target: URL): DoctorFinding => ({

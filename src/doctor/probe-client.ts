@@ -53,7 +53,7 @@ export interface ProbeClient {
   send(request: ProbeRequest): Promise<ProbeResponse | ProbeFailure>;
   /** Returns connections that stay open between requests, at most `maxSockets`. The caller must destroy them. */
   keepAlive(maxSockets: number): Agent;
-  /** Returns a client for another address of the same operator. Both share one limit. */
+  /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
   /** The reasons why requests got no complete response, one for each. */
@@ -79,7 +79,7 @@ export class ProbingEnded extends Error {
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Larger than any server sends, so that the examination can report large heads. */
+/** Larger than the head of any real response, so that the examination can report large heads. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Creates a client. No connection is opened before the first request. */
@@ -153,7 +153,7 @@ async function exchange(
     if (!socket.connecting) connected();
     socket.once(isSecure ? 'secureConnect' : 'connect', connected);
   });
-  // The reader of the body would only see that the connection was lost, so the reason is remembered.
+  // The code that reads the body would only see a lost connection, so the reason is remembered here.
   let stopped: UpstreamFailure | undefined;
   const stop = (kind: 'deadline' | 'aborted') => outgoing.destroy((stopped = new UpstreamFailure(kind)));
   const timer = setTimeout(stop, timeoutMs, 'deadline');

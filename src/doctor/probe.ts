@@ -52,7 +52,7 @@ export interface ProbeContext {
   readonly signal: AbortSignal;
 }
 
-/** One examination of the server, which answers one question. */
+/** One examination of the server. It answers one question. */
 export interface Probe {
   readonly name: string;
   /** What the probe does, for the plan that is shown before it starts. */

@@ -18,19 +18,19 @@ export interface Overrides {
    * overrides that were ended.
    */
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
-  /** Records the end of overrides whose time is over. */
+  /** Ends the overrides whose time is over. */
   expire(): void;
   /** Returns the overrides that are stored, including those whose time has just ended. */
   stored(): readonly Override[];
-  /** Uses the overrides that other gateways have changed. */
+  /** Replaces the overrides after other gateways have changed them. */
   adopt(next: readonly Override[]): void;
-  /** Uses the latest events of all gateways, oldest first. */
+  /** Replaces the latest events with those of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
   /** Uses these rules for requests from now on. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;
-  /** Expires overrides at their ends from now on. Returns a function that stops this. */
+  /** From now on, ends overrides when their time is over. Returns a function that stops this. */
   watch(): () => void;
   /** Waits until all changes are stored. Returns false if the latest one could not be stored. */
   written(): Promise<boolean>;
@@ -45,12 +45,12 @@ interface OverridesParts {
   readonly clock: Clock;
 }
 
-/** The maximum number of active overrides. Someone who needs more should change the configuration instead. */
+/** The maximum number of active overrides. Operators who need more should change the configuration instead. */
 export const MAX_OVERRIDES = 100;
 
 /**
- * The longest time between two looks at the clock while an override is active, in milliseconds. A timer alone would be
- * late if the system's clock is set or the machine was suspended.
+ * While an override is active, the clock is read at least this often, in milliseconds. A timer alone would be late
+ * after the system clock was adjusted or the machine was suspended.
  */
 const MAX_WAIT_MS = 1000;
 

@@ -15,7 +15,7 @@ export interface OverrideFiles {
   written(): Promise<boolean>;
 }
 
-/** What the files contain at the start. */
+/** What the files contain at startup. */
 export interface StoredOverrides {
   readonly active: readonly Override[];
   /** The latest events, oldest first. */
@@ -25,7 +25,7 @@ export interface StoredOverrides {
 /** The size at which the audit trail is moved to a second file, in bytes. The file moved before that is deleted. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
-/** The number of events that are read at the start and shown to operators. */
+/** The number of events that are read at startup and shown to operators. */
 export const SHOWN_EVENTS = 100;
 
 /** Reads the stored overrides. Throws an error if they are invalid. Damaged lines of the audit trail are skipped. */

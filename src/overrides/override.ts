@@ -16,7 +16,7 @@ export type OverrideChange =
       readonly level: CheckLevel;
     }
   | {
-      /** Serves stored responses without asking the upstream. */
+      /** Serves stored responses without a request to the upstream. */
       readonly kind: 'force-stale';
       /** How long after the end of freshness a stored response is served, in seconds. */
       readonly maxStaleSeconds: number;
@@ -55,7 +55,7 @@ export function changeId(change: OverrideChange): string {
 
 /**
  * Merges the changes that were made here since `base` into the overrides that all gateways share. If an override was
- * changed on both sides, the one that was set later applies, and an override that was set again has not ended.
+ * changed on both sides, the version that was set later applies, so an override that was set again is not ended.
  */
 export function mergeOverrides(
   base: readonly Override[],

@@ -5,13 +5,13 @@ import { readOverride } from './read-override.ts';
 
 /** An entry of the audit trail. */
 export interface OverrideEvent {
-  /** An operator has set, changed or ended the override, or it has expired. */
+  /** What happened: an operator has set, changed or ended the override, or it has expired. */
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
   /** Epoch milliseconds. */
   readonly at: number;
   /** The override after the event or, if it has ended, before the event. */
   readonly override: Override;
-  /** Who has ended the override. For other events, the override itself contains the operator. */
+  /** The operator who ended the override. For other events, the override itself contains the operator. */
   readonly endedBy?: Operator;
 }
 

@@ -31,7 +31,7 @@ type RequestedOverride = OverrideChange & Pick<Override, 'operation' | 'reason' 
 /** The limits on an override. */
 export const OVERRIDE_LIMITS = { reason: 500, by: 100, maxStaleSeconds: (7 * DAY_MS) / 1000 } as const;
 
-/** How stale a stored response may be if the operator does not say so, in seconds. */
+/** How stale a stored response may be by default, in seconds. */
 const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -138,10 +138,10 @@ export function operatorName(value: unknown): string | undefined {
   return name !== undefined && name.length <= OVERRIDE_LIMITS.by ? name : undefined;
 }
 
-/** Returns a text of one line without spaces at its ends, or undefined if the value is anything else. */
+/** Returns a one-line text without leading or trailing spaces, or undefined if the value is anything else. */
 function lineOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
-  // Control characters and invisible ones could forge a line of a log or of a terminal.
+  // Control characters and invisible characters could forge lines in a log or a terminal.
   return text === '' || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text) ? undefined : text;
 }
 

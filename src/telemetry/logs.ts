@@ -246,8 +246,8 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
 }
 
 /**
- * The largest number of bytes that a pipe accepts as a whole (PIPE_BUF on Linux). If several processes write more than
- * this to one pipe, their lines are mixed whenever the reader is slow.
+ * The largest number of bytes that a single write to a pipe keeps together (PIPE_BUF on Linux). If several processes
+ * write more than this to one pipe, their lines are mixed whenever the reader is slow.
  */
 export const PIPE_BYTES = 4096;
 

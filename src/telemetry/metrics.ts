@@ -47,8 +47,8 @@ export interface Metrics {
   /** Returns the number of operations without separate series (see `maxSeries`). */
   foldedOperations(): number;
   /**
-   * The counts behind the traffic history; `record` updates these arrays in place. A new object after a `configure` that
-   * has added series.
+   * The counts behind the traffic history; `record` updates these arrays in place. If `configure` adds series, this
+   * becomes a new object.
    */
   readonly traffic: TrafficCounts;
 }
@@ -56,7 +56,7 @@ export interface Metrics {
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte. */
+/** Enough series for a contract with about 110 operations. A scrape then has about one megabyte. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
@@ -92,7 +92,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let limits = createLimits();
   let ladder = createLadder();
   const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0) + (limits?.series ?? 0);
-  // The counters call the latest options, so that a reload replaces the baseline.
+  // The counters always use the latest options, so that they follow a reload of the baseline.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
   let foldedOperations = options.operations.length - ownSeries;
@@ -132,7 +132,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
     },
-    // Exemplars are the only reason for the other format.
+    // Exemplars are the only reason to use the OpenMetrics format.
     formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
     processMetrics: () => processMetrics().getMetricsAsJSON(),
@@ -166,8 +166,8 @@ function prefersOpenMetrics(accept = ''): boolean {
 }
 
 /**
- * Converts a scrape to the OpenMetrics format: the names of counters have no suffix in their descriptions, quotation
- * marks in descriptions are escaped, and there are no empty lines.
+ * Converts a scrape to the OpenMetrics format: in HELP and TYPE lines, counters have no `_total` suffix and quotation
+ * marks are escaped, and there are no empty lines.
  */
 function toOpenMetrics(text: string): string {
   const lines = text
@@ -180,7 +180,7 @@ function toOpenMetrics(text: string): string {
 
 /** How much the series of one family have grown. Series that have not grown are left out. */
 export interface CountsIncrease extends Counts {
-  /** The place of the family among all families. */
+  /** The index of the family among all families. */
   readonly family: number;
 }
 
@@ -260,7 +260,7 @@ type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
 
 const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
 
-/** Returns the operations and permissions of both options, earlier ones first, so that no series disappears. */
+/** Returns the operations and permissions of both sets of options, earlier ones first, so that no series disappears. */
 function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   const current = new Map(next.operations.map((operation) => [operation.id, labelFacts(operation)]));
   const known = new Set(before.operations.map(({ id }) => id));
@@ -464,7 +464,7 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
     numbers: (): NumericSources =>
       Object.fromEntries(
         Object.entries(sources as Readonly<Record<string, () => unknown>>).flatMap(([key, source]) => {
-          // A source with an argument is not a single number.
+          // A source that takes an argument does not return a single number.
           const value = source.length === 0 ? source() : undefined;
           return typeof value === 'number' || typeof value === 'boolean' ? [[key, Number(value)]] : [];
         }),

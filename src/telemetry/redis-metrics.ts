@@ -28,7 +28,7 @@ export interface RedisMetrics {
 
 interface RedisSources {
   readonly isAvailable: () => boolean;
-  /** Returns for how long changes of other gateways may have been missed, in seconds. */
+  /** Returns how long this gateway may have been missing changes of other gateways, in seconds. */
   readonly unsyncedSeconds: () => number;
   /** Returns all gateways that use the same Redis server and prefix. */
   readonly instances: () => readonly InstanceFacts[];
@@ -36,12 +36,12 @@ interface RedisSources {
   readonly sharedPages: () => SharedPageCounts;
 }
 
-/** The lookups of shared pages by result, the requests that waited for another gateway, and those that got the page. */
+/** Lookups of shared pages by result, requests that waited for another gateway, and those of them that got the page. */
 export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
-/** Upper bounds in seconds. A server in the same network replies within the first, and a request waits for 0.25 s. */
+/** Upper bounds in seconds. A server in the same network replies within the first; by default, requests wait 0.25 s. */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
 const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<
   RedisOutcome,

@@ -37,7 +37,7 @@ type UpstreamTrace = NonNullable<Trace['upstream']>;
 
 /**
  * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each time
- * that it was sent to the upstream. If the trace is not sampled, there are no spans.
+ * the request was sent to the upstream. If the trace is not sampled, there are no spans.
  *
  * Spans contain names, numbers and codes, like the access log, and never values from messages: paths are templates, and
  * there are no queries, headers, names, addresses or error texts.
@@ -61,7 +61,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     const hasFailed = spendsErrorBudget(trace);
     const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
     const links: Link[] = [];
-    // An exchange in another trace is linked, because it cannot be a child.
+    // The span of an exchange in another trace cannot be a child, so it is linked instead.
     for (const { traceparent } of attempts) {
       const context = spanContext(traceparent);
       if (context.traceId !== own.traceId) links.push({ context });
@@ -160,8 +160,8 @@ function failureOf({ failure, upstream, status }: Trace): string {
 }
 
 /**
- * Returns every sending of a request. If they were not recorded, as for an upload through the proxy library, there was
- * exactly one.
+ * Returns every attempt to send a request to the upstream. If the attempts were not recorded, as for an upload through
+ * the proxy library, there was exactly one.
  */
 function attemptsOf(exchange: UpstreamTrace | undefined): readonly Attempt[] {
   const { sent, startedAt, traceparent } = exchange ?? {};
@@ -175,9 +175,9 @@ const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
   exchange?.startedAt === undefined ? undefined : exchange.startedAt + exchange.seconds * 1000;
 
 /**
- * Returns what the stages recorded. The trace has no times of single stages, so each event has a time by which it had
- * happened: what precedes the exchange with the upstream has the time at which the exchange began, and the rest the
- * time at which the request ended.
+ * Returns events for everything that the stages recorded. The trace does not contain the times of single stages.
+ * Therefore, events before the exchange with the upstream get the start time of the exchange, and all others get the
+ * end time of the request.
  */
 function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const events: TimedEvent[] = [];
@@ -229,7 +229,7 @@ const verdictOf = ({ level, outcome, reason }: CheckVerdict): Attributes => ({
   ...(reason === undefined || reason === '' ? {} : { 'portico.reason': reason }),
 });
 
-/** The properties in which spans differ. Times are in epoch milliseconds. */
+/** The properties that differ between spans. Times are in epoch milliseconds. */
 interface SpanParts extends Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'links' | 'events'> {
   readonly context: SpanContext;
   readonly parent: SpanContext | undefined;

@@ -58,8 +58,8 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext {
  * Reads the trace context like {@link traceContext}, decides whether the trace is sampled, and adds the span of the
  * exchange with the upstream. `isTrusted` states whether the request comes from a trusted proxy.
  *
- * Portico never decides by an id that an untrusted caller has chosen, because such a caller could choose ids that are
- * always sampled.
+ * The decision never depends on an id that an untrusted caller has chosen, because such a caller could choose ids that
+ * are always sampled.
  */
 export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling, isTrusted: boolean): TraceContext {
   const { own, tracestate, traceId, parentId } = traceContext(headers);

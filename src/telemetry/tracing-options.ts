@@ -13,7 +13,7 @@ const SAMPLERS = [
 
 /** The value of the `tracing` configuration key, including all defaults. */
 export interface TracingOptions {
-  /** True to export nothing even if there is an endpoint. */
+  /** True to export nothing even if an endpoint is set. */
   readonly disabled: boolean;
   /** The base URL of the OTLP receiver, to which `/v1/traces` is added. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;
@@ -28,9 +28,9 @@ export interface TracingOptions {
   /** Additional attributes of the resource, in the format of `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resourceAttributes: string;
   readonly sampler: (typeof SAMPLERS)[number];
-  /** The fraction of traces to sample, from 0 to 1, with the samplers whose names end with `traceidratio`. */
+  /** The fraction of traces to sample, from 0 to 1. It applies to the samplers whose names end with `traceidratio`. */
   readonly sampleRatio: number;
-  /** The callers whose `sampled` flag is used, with the samplers whose names begin with `parentbased`. */
+  /** The callers whose `sampled` flag is used. It applies to the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
   /** How long spans wait until they are exported together, in seconds. */
   readonly exportSeconds: number;
@@ -64,7 +64,7 @@ export const tracingOptionsSchema = {
   properties: {
     disabled: {
       type: 'boolean',
-      description: 'True to export nothing even if there is an endpoint; OTEL_SDK_DISABLED.',
+      description: 'True to export nothing even if an endpoint is set; OTEL_SDK_DISABLED.',
     },
     endpoint: {
       type: 'string',
@@ -101,12 +101,12 @@ export const tracingOptionsSchema = {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'Fraction of traces that the samplers traceidratio export; OTEL_TRACES_SAMPLER_ARG.',
+      description: 'Fraction of traces that the traceidratio samplers export; OTEL_TRACES_SAMPLER_ARG.',
     },
     followSampled: {
       enum: ['trustedProxies', 'everyone'],
       description:
-        'Whose sampled flag the samplers parentbased follow: that of listen.trustedProxies, or that of everyone.',
+        'Whose sampled flag the parentbased samplers follow: only that of listen.trustedProxies, or that of everyone.',
     },
     exportSeconds: {
       type: 'number',
@@ -142,7 +142,7 @@ interface TracingProblem {
   readonly suggestion?: string;
 }
 
-/** Returns the errors in the values that the schema cannot check. */
+/** Returns the errors in values that the schema cannot check. */
 export function tracingProblems(options: TracingOptions): readonly TracingProblem[] {
   const headers = headersOf(options);
   const { headers: inline, headersFile, resourceAttributes } = options;

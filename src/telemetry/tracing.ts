@@ -21,15 +21,15 @@ export interface Tracing {
   /** Returns the function that exports the spans of a finished request. */
   recorder(subject: SpanSubject): (trace: Trace) => void;
   /**
-   * The numbers of spans since the start. `failed` spans were not accepted by the receiver. `dropped` spans were not
-   * sent, because too many were waiting or because the process ended.
+   * The number of spans since the start, by outcome. `failed` spans were sent but not accepted by the receiver.
+   * `dropped` spans were not sent, because too many were waiting or because the process ended.
    */
   counts(): Readonly<Record<SpanOutcome, number>>;
   /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What happens to a span. */
+/** What became of a span. */
 type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {
@@ -44,11 +44,11 @@ interface TracingParts {
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
-// The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at the start.
+// The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at startup.
 const SUCCESS: ExportResult['code'] = 0;
 const BATCH = 512;
 
-/** Creates the export of spans. The SDK is loaded by `open`. */
+/** Creates the exporter of spans. `open` loads the SDK. */
 export function createTracing(options: TracingOptions, { instance, logger, place, timeoutMs }: TracingParts): Tracing {
   const counts = { exported: 0, failed: 0, dropped: 0 };
   let waiting = 0;
@@ -73,7 +73,8 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);
       };
-      // The exporter's own limit applies only to pauses, so a slow receiver could hold an export for any time.
+      // The exporter's own limit applies only to pauses, so a slow receiver could make an export take any amount of
+      // time.
       const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * timeoutMs);
       timer.unref();
       exporter.export(spans, end);
@@ -113,7 +114,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         if (processor === undefined || origin === undefined) return;
         spansOf ??= createSpans(subject, origin);
         for (const span of spansOf(trace)) {
-          // The processor would drop spans too, but without saying how many.
+          // The processor would drop spans too, but it would not report how many.
           if (waiting >= options.maxQueuedSpans) counts.dropped += 1;
           else {
             waiting += 1;

@@ -21,9 +21,9 @@ export interface PrimaryChangeLog extends ChangeLog {
   listen(listener: ChangeListener): void;
 }
 
-/** A worker that does not apply a change within this time is probably ending. */
+/** The time in which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending. */
 const APPLY_MS = 2_000;
-/** There is one log for the lifetime of the primary process, which outlives every worker. */
+/** The primary process has a single log for its lifetime, and it outlives every worker. */
 const LINEAGE = 'primary';
 
 /** Creates the log in the primary process. `workers` returns the workers that have joined. */
@@ -71,7 +71,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // Without the primary process, this worker is about to end, and its own memory is all that is left.
+      // Without the primary process, this worker is about to end, so only its own memory matters.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

@@ -11,7 +11,7 @@ export interface WorkerProcess extends IpcPort {
 
 /** Identifies a worker. */
 export interface WorkerIdentity {
-  /** The place of the worker, from 1. A worker that replaces another one has the same number. */
+  /** The number of the worker, starting at 1. A worker that replaces another one gets the same number. */
   readonly number: number;
   readonly pid: number | undefined;
 }
@@ -23,11 +23,11 @@ export interface Worker extends WorkerIdentity {
 
 /** What happens to workers, for the log and the metrics. */
 interface WorkerEvents {
-  /** A worker serves requests. `value` is what it has passed to `ready`. */
+  /** Called when a worker is ready to serve requests. `value` is what it passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
-  /** A worker ended although nobody asked it to. It is replaced after `delayMs`. */
+  /** Called when a worker has ended unexpectedly. It is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker has ended, so that what it reported can be kept. */
+  /** Called whenever a worker has ended, so that its last reported counts are not lost. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 
@@ -36,7 +36,7 @@ interface SupervisorParts {
   readonly count: number;
   /** Starts a process for the worker with this number. */
   readonly fork: (number: number) => WorkerProcess;
-  /** Returns the function with a name that a worker can call, or undefined if there is none. */
+  /** Returns the function that a worker can call by this name, or undefined if there is none. */
   readonly handlerOf: (name: string, worker: WorkerIdentity) => Handler | undefined;
   readonly events: WorkerEvents;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export interface Supervisor {
   restarts(): number;
   /** Calls a function of every worker that is ready, all at once. Workers that fail are left out of the result. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
-  /** Lets all workers finish their requests and end. Those that do not end within `graceMs` are killed. */
+  /** Lets all workers finish their requests and end. Workers that do not end within `graceMs` are killed. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // If there is a reason why no worker can start, the first one reports it, and the others do not repeat it.
+      // If no worker can start, the first one reports the reason, and the others do not repeat it.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');

@@ -10,7 +10,7 @@ export interface Row {
   readonly value: string;
   /** The bound in words. Undefined for measured values without a bound. */
   readonly bound?: string;
-  /** Whether the bound holds. */
+  /** Whether the value is within the bound. */
   readonly holds?: boolean;
   /** Examples of what broke the bound. */
   readonly examples?: readonly string[];
@@ -23,7 +23,7 @@ export interface Figures {
   readonly results: Readonly<Record<CacheResult, number>>;
   /** The share of reads that were served from memory or from Redis. */
   readonly hitRatio: number;
-  /** Fetches of the upstream per read. */
+  /** Fetches from the upstream per read. */
   readonly fetchesPerRead: number;
   /** Fetches per page and period. */
   readonly fillsPerPeriod: number;
@@ -36,7 +36,7 @@ export interface Figures {
 
 /** How long a purge may take while everything works, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** How long after the response to a write its purge may be on its way to a gateway. */
+/** How long after the response to a write its purge may still be on its way to a gateway. */
 const PURGE_SLACK_MS = 250;
 
 /** Computes the values of the steady windows. */
@@ -69,7 +69,7 @@ export function figuresOf(run: FleetRun): Figures {
 }
 
 function fillsOf(run: FleetRun) {
-  // A write without a response has an unknown end.
+  // It is unknown when a write without a response ended.
   const unanswered = run.unanswered.map(({ number, at, tags }): WriteEvent => ({
     number,
     tags,
@@ -86,7 +86,7 @@ function tagsIn({ workload }: FleetRun): (page: number) => readonly string[] {
   return (page) => workload.pages[page]?.tags ?? [];
 }
 
-/** Judges a run. */
+/** Checks the results of a run. */
 export function assess(run: FleetRun): readonly Row[] {
   const { settings, seen, steady, disturbances, costs } = run;
   const figures = figuresOf(run);

@@ -5,8 +5,8 @@ import { isWithin } from './events.ts';
 type TagsOf = (page: number) => readonly string[];
 
 /**
- * Returns a function that measures how outdated a read was: the milliseconds from the response to the first write that
- * the page should have shown until the read began. Returns 0 if the page showed all of them.
+ * Returns a function that measures how outdated a read was: the milliseconds between the response to the first write
+ * that the page does not show and the start of the read. Returns 0 if the page shows all writes.
  */
 export function createStaleness(
   writes: readonly WriteEvent[],
@@ -33,7 +33,7 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
   return reads.filter(({ audience, seen }) => seen.audience !== audience);
 }
 
-/** The rules by which fetches are judged. */
+/** The rules for judging fetches. */
 interface FillRules {
   /** The age at which a page may be fetched again: its freshness without the part in which it is refreshed. */
   readonly freshMs: number;
@@ -47,7 +47,7 @@ interface FillCounts {
   readonly periods: number;
   /** Fetches without a reason, while no purge was on its way. */
   readonly excess: readonly FillEvent[];
-  /** Fetches without a reason of their own while a purge was on its way. */
+  /** Fetches without a reason while a purge was on its way. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of one page in one period. */
   readonly mostPerPeriod: number;
@@ -98,7 +98,7 @@ export function countFills(
   return { periods, excess, excessAtPurges, mostPerPeriod };
 }
 
-/** Whether a page was served from the cache, as its `Cache-Status` says. */
+/** Where a page came from, according to its `Cache-Status` header. */
 export type CacheResult = 'memory' | 'shared' | 'collapsed' | 'fetched';
 
 /** Returns the result in a `Cache-Status` header (RFC 9211). */

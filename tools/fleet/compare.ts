@@ -69,7 +69,7 @@ export function valuesOf(
   };
 }
 
-/** Returns the number of all Redis commands. */
+/** Returns the total number of Redis commands. */
 export function commandsOf({ commands }: Pick<SimulationResult, 'commands'>): number {
   return Object.values(commands).reduce((sum, one) => sum + one, 0);
 }
@@ -101,7 +101,7 @@ function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): S
   };
 }
 
-/** A fleet that is larger than this machine. */
+/** A fleet that is too large for this machine. */
 export interface LargeFleet {
   readonly gateways: number;
   readonly callers: number;

@@ -19,7 +19,7 @@ export interface WriteEvent {
   readonly respondedAt: number;
 }
 
-/** A read with a response that the caller should receive. */
+/** A read that got the response that the caller should receive. */
 export interface ReadEvent {
   readonly startedAt: number;
   readonly page: number;
@@ -29,7 +29,7 @@ export interface ReadEvent {
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;
-  /** Whether it measured the arrival of a purge, and is not part of the load. */
+  /** True if the read measured the arrival of a purge. It is then not part of the load. */
   readonly probe: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface FailureEvent {
 export interface ArrivalEvent {
   readonly respondedAt: number;
   readonly gateway: number;
-  /** The milliseconds from the response to the write until a read showed it. Undefined if none did in time. */
+  /** The milliseconds from the response to the write until a read showed the write. Undefined if none did in time. */
   readonly ms: number | undefined;
 }
 

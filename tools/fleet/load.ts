@@ -90,7 +90,7 @@ function readAsk(account: Account, page: Page, seen: Seen, probe: boolean): Ask 
       seen.reads.push({
         startedAt,
         page: page.index,
-        // A page that the caller may not see at all counts as somebody else's.
+        // A page that the caller must not see at all counts as somebody else's.
         audience: isAllowed ? audience : 'nobody',
         seen: marker,
         cache: headers['cache-status'] ?? '',
@@ -157,7 +157,7 @@ function codeIn({ body }: RawResponse): string {
   return code === undefined ? '' : ` (${code})`;
 }
 
-/** Measures how fast purges arrive, and ends with `stop`. */
+/** Measures how fast purges arrive, until `stop` is called. */
 export interface Prober {
   stop(): Promise<void>;
 }
@@ -175,8 +175,8 @@ interface ProberParts {
 }
 
 /**
- * Writes at regular intervals. After each response, reads a page that every gateway has stored directly from each
- * gateway until it shows the write.
+ * Sends writes at regular intervals. After each response, reads a page that all gateways have stored directly from each
+ * gateway, until that gateway shows the write.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;

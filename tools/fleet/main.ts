@@ -83,7 +83,7 @@ function printRows(rows: readonly Row[]): void {
   }
 }
 
-/** Runs the fleet once and judges it. Returns whether all bounds hold. */
+/** Runs the fleet once and checks the results. Returns whether all of them are within their bounds. */
 async function check(settings: FleetSettings, programs: Programs, say: (text: string) => void): Promise<boolean> {
   const run = await runFleet(settings, programs, say);
   const rows = assess(run);
@@ -139,7 +139,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   return differences.length === 0;
 }
 
-// The processes of a run end with this process.
+// The processes of a run must end together with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

@@ -15,7 +15,7 @@ export interface Programs {
   readonly balancer: { readonly kind: 'haproxy' | 'nginx'; readonly path: string };
 }
 
-/** Looks for the programs, with a certain balancer if it is given. Returns how to install those that are missing. */
+/** Looks for the programs, including the given balancer if one is given. Returns how to install missing programs. */
 export function findPrograms(
   wanted?: Programs['balancer']['kind'],
 ): Programs | { readonly missing: readonly string[] } {
@@ -104,7 +104,7 @@ function askRedis(port: number, command: string): Promise<string> {
   });
 }
 
-/** The upstream as a process of its own. */
+/** The upstream in a separate process. */
 export interface FleetUpstream {
   readonly url: string;
   /** Sets the delay of the responses, and returns what happened since the last call. */
@@ -140,7 +140,7 @@ export interface BalancerProcess {
   repeated(): Promise<number | undefined>;
 }
 
-/** Starts the load balancer. It sends a request whose connection was cut to another gateway, unless it is a POST. */
+/** Starts the load balancer. If a connection breaks, it sends the request to another gateway, unless it is a POST. */
 export async function startBalancer(
   { folder, children }: ProcessGroup,
   { kind, path }: Programs['balancer'],

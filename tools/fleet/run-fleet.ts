@@ -20,13 +20,13 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The share of a page's freshness at its end in which a gateway may refresh it. */
+  /** The last part of a page's freshness, as a share, in which a gateway may refresh it. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** Whether a gateway is killed and Redis is restarted during the run. */
   readonly disturbed: boolean;
-  /** Whether the arrival of purges is measured, with additional writes. */
+  /** Whether additional writes measure how fast purges arrive. */
   readonly probes: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface WindowCosts {
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];
   readonly redisCpuMs: number;
-  /** The commands that gateways sent to Redis, and those of them without a result. */
+  /** The commands that gateways sent to Redis, and those that got no result. */
   readonly sent: number;
   readonly unanswered: number;
   /** Redis commands by name, including those inside scripts, without those of this tool. */
@@ -208,7 +208,7 @@ async function startGateways(
             freshSeconds: settings.freshSeconds,
             staleWhileRevalidateSeconds: settings.staleSeconds,
             staleIfErrorSeconds: 60,
-            // The comparison of two callers' copies is a fetch that is not a fill.
+            // To compare the copies of two callers, a gateway would fetch pages that it does not store.
             sampleShared: 0,
           },
           operations: fleetOperations(),
@@ -232,7 +232,7 @@ interface Reading {
 }
 
 function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): { read(): Promise<Reading> } {
-  // A reader remembers all threads that it has seen, so every process has a reader of its own.
+  // A reader remembers all threads that it has seen, so every process needs its own reader.
   const readers = new Map<number, ReturnType<typeof createCpuTimes>>();
   const cpuMs = (pid: number) => {
     const reader = readers.get(pid) ?? createCpuTimes();

@@ -113,10 +113,12 @@ function pointsTable({ points }: ScaleResults): string {
 
 /** Prices per month that the model assumes, in US dollars: typical list prices of large cloud providers. */
 export const PRICES = { core: 30, gibibyte: 4 };
-/** The share of a core that a gateway and Redis may use at most, so that peaks and failures find free capacity. */
+/**
+ * The largest share of a core that a gateway or Redis may use, so that there is spare capacity for peaks and failures.
+ */
 export const PLANNED_USE = 0.5;
 const MIB = 2 ** 20;
-/** Memory for a stored page beside its body: key, headers, tags and index. */
+/** Memory for a stored page in addition to its body: key, headers, tags and index. */
 const PAGE_OVERHEAD_BYTES = 1500;
 
 /** What a large fleet needs. */
@@ -129,7 +131,7 @@ export interface Needs {
   readonly gatewayBytes: number;
   readonly redisBytes: number;
   readonly dollarsPerMonth: number;
-  /** What reaches its limit first when the load grows. */
+  /** What reaches its limit first as the load grows. */
   readonly saturatesFirst: string;
 }
 
@@ -166,8 +168,8 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 }
 
 /**
- * Returns the number of gateways at which one Redis server uses its core completely. Arrivals of purges grow with the
- * square of the number, and all other commands in proportion to it.
+ * Returns the number of gateways with which one Redis server uses its core completely. Arrivals of purges grow with the
+ * square of this number, and all other commands in proportion to it.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

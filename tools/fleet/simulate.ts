@@ -13,12 +13,12 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The share of a page's freshness at its end in which it is refreshed. */
+  /** The last part of a page's freshness, as a share, in which it is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
-  /** The time of one command of Redis. */
+  /** The time that one Redis command takes. */
   readonly redisMs: number;
-  /** The time that a change takes to another gateway. */
+  /** The time that a change takes to reach another gateway. */
   readonly arrivalMs: number;
   /** The number of accounts. Undefined for those of the workload. */
   readonly accounts?: number;
@@ -53,7 +53,7 @@ const COMMANDS = {
   lookup: 1,
   /** SET NX of the lock. */
   lock: 1,
-  /** SET of a page, and of the page count of its list. */
+  /** SET of a page and of its list's page count. */
   store: 2,
   /** A script with GET, DEL and PUBLISH. */
   release: 4,
@@ -65,7 +65,7 @@ const COMMANDS = {
   batch: 18,
   batchOperation: 2,
   batchCount: 2,
-  /** A violation in a batch, such as a permission that is missing for an operation. */
+  /** A violation in a batch, such as a missing permission for an operation. */
   batchViolation: 12,
 } as const;
 /**
@@ -73,9 +73,9 @@ const COMMANDS = {
  * bounds. If a response was fetched or a request was refused, there is one more verdict.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
-/** How long a gateway does not try to refresh a page again after it found that another one refreshes it. */
+/** How long a gateway waits before it tries to refresh a page again that another gateway is refreshing. */
 const BUSY_MS = 250;
-/** How long a gateway waits after a request until it writes its counts to the ledger. */
+/** How long a gateway waits after a request before it writes its counts to the ledger. */
 const BATCH_MS = 500;
 
 /** A page as a gateway or Redis stores it. */
@@ -99,7 +99,7 @@ interface Gateway {
   readonly claims: Map<string, Promise<Claimed | undefined>>;
   /** The operations in the next batch of the ledger, with the kinds of their requests. */
   recorded: Map<string, Set<keyof typeof COUNTS>>;
-  /** Until when a page is not refreshed, by key. */
+  /** The instants before which pages are not refreshed, by key. */
   readonly busyUntil: Map<string, number>;
   /** The age at which a page is refreshed. */
   readonly refreshMs: number;
@@ -120,7 +120,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     claims: new Map(),
     recorded: new Map(),
     busyUntil: new Map(),
-    // Each gateway begins at another time.
+    // Each gateway begins at a different time.
     refreshMs: freshMs * (1 - settings.earlyRefresh * (0.5 + random.fraction() / 2)),
   }));
   const shared = new Map<string, Copy>();
@@ -157,7 +157,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     gateway.recorded.set(operation, kinds.add(kind));
   };
 
-  /** Fetches a page under the lock, or takes it from Redis. Returns undefined if somebody else is fetching it. */
+  /** Fetches a page under the lock, or takes it from Redis. Returns undefined if another gateway is fetching it. */
   const claim = async (
     gateway: Gateway,
     page: Page,
@@ -258,7 +258,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       return;
     }
     let result = await claimOnce(gateway, page, key);
-    // The claim was a refresh, which leaves the page to another gateway, or its page is outdated by now.
+    // The claim was a refresh that another gateway does instead, or its page is outdated by now.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
     if (!result.isShared) record(gateway, page.operation, 'fetched');
@@ -337,7 +337,7 @@ interface Timeline {
   at(instant: number, run: () => void): void;
   /** Resolves when this much simulated time has passed. */
   pass(milliseconds: number): Promise<void>;
-  /** Runs all events in the order of their instants. */
+  /** Runs all events in chronological order. */
   run(): Promise<void>;
 }
 

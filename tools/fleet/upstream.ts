@@ -15,7 +15,7 @@ import {
 } from './workload.ts';
 
 /*
- * The upstream of a fleet, started as a process of its own. It knows the exact version of every page: the number of the
+ * The upstream of a fleet, started as a separate process. It knows the exact version of every page: the number of the
  * last write that changed it. Each page contains its version and the audience for which it was made. The parent process
  * reads the log of all fetches.
  */

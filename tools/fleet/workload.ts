@@ -168,7 +168,7 @@ interface Requirement {
   readonly any?: readonly Requirement[];
 }
 
-/** Creates the workload from the contract, so that its tags are those by which the gateways purge. */
+/** Creates the workload from the contract, so that it uses the same tags that the gateways purge. */
 export function createWorkload(): Workload {
   const file = join(import.meta.dirname, '../../schemas/openapi.yaml');
   const document = parse(readFileSync(file, 'utf8')) as {
@@ -254,7 +254,7 @@ export function mayRequest(account: Account, { permissions }: { readonly permiss
   return permissions.every((one) => account.permissions.has(one));
 }
 
-/** Returns whose copy of a page the account receives: its own, that of its role, or the one of all. */
+/** Returns which copy of a page the account receives: its own, that of its role, or the common one. */
 export function audienceOf({ audience }: Pick<Page, 'audience'>, { name, role }: Account): string {
   return audience === 'caller' ? name : audience === 'permissions' ? role : 'all';
 }
@@ -335,7 +335,7 @@ function zipf(count: number): (fraction: number) => number {
   };
 }
 
-/** Returns one of the items, each as often as its share says. `fraction` is a number in [0, 1). */
+/** Returns one of the items, with the probability that its share states. `fraction` is a number in [0, 1). */
 function byShare<Item extends { readonly share: number }>(items: readonly Item[], fraction: number): Item {
   let left = fraction * items.reduce((sum, { share }) => sum + share, 0);
   const chosen = items.find(({ share }) => (left -= share) < 0) ?? items.at(-1);

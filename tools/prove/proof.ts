@@ -15,12 +15,12 @@ export interface ProofContext {
   tick(text: string): void;
 }
 
-/** One row: what must hold, and how it is tried. */
+/** One row: a guarantee, and how it is tested. */
 export interface Proof {
   readonly id: string;
-  /** What must hold. */
+  /** The guarantee. */
   readonly holds: string;
-  /** How it is tried. */
+  /** How the guarantee is tested. */
   readonly tried: string;
   /** The test files or programs that the row runs, relative to the root of the repository. */
   readonly files: readonly string[];

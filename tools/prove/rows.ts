@@ -56,19 +56,19 @@ export const PROOFS: readonly Proof[] = [
   tests({
     id: 'several-addresses',
     holds: 'One failing address of the upstream costs no requests while another one works.',
-    tried: 'Ejection, probes and the choice among addresses, with servers that fail and recover.',
+    tried: 'Ejection, probes and the choice of addresses, with servers that fail and recover.',
     files: ['test/gateway/several-addresses.test.ts', 'test/upstream/address-pool.test.ts'],
   }),
   tests({
     id: 'hostile-json',
-    holds: 'No body holds the event loop: depth, size and number of values are bounded before a body is parsed.',
+    holds: 'No body blocks the event loop: its depth, size and number of values are limited before it is parsed.',
     tried: 'Deeply nested, huge and repetitive bodies from clients and from the upstream.',
     files: ['test/security/hostile-json.test.ts', 'test/lib/bounded-json.test.ts'],
   }),
   {
     id: 'event-loop',
     holds:
-      'No body takes more than 50 ms on the processor in one turn of the event loop, and others are served meanwhile.',
+      'No body takes more than 50 ms of processor time in one turn of the event loop, and others are served meanwhile.',
     tried:
       'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict and in observe with learning.',
     files: ['tools/prove/load/event-loop.ts', 'test/trust/event-loop.test.ts'],
@@ -92,7 +92,7 @@ export const PROOFS: readonly Proof[] = [
     holds:
       'Whatever clients send, they never get an internal error, an ill-formed response or the data of somebody else.',
     tried:
-      'Random scripts of requests in every mode, with a corpus of past failures; raw messages again and again with flat memory.',
+      'Random scripts of requests in every mode, with a corpus of past failures; raw messages again and again without growing memory.',
     files: ['test/trust/fuzz-gateway.test.ts', 'test/trust/raw-endurance.test.ts'],
   }),
   tests({

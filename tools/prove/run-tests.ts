@@ -68,7 +68,7 @@ function faultsIn({ testResults, numPassedTests }: Report, files: readonly strin
   return [...failed.slice(0, MAX_NAMED), ...more, ...unseen.map((file) => `${file} was not run`), ...none];
 }
 
-/** Runs the mutations of the guards of trust. Each must make a test fail. */
+/** Runs the mutations that are marked `trust`. Each must make a test fail. */
 export async function runMutations({ tick }: ProofContext): Promise<ProofResult> {
   const child = spawn(process.execPath, [join(ROOT, 'tools/mutations/main.ts'), '--trust'], {
     cwd: ROOT,

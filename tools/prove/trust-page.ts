@@ -18,7 +18,7 @@ export interface ProvenRow {
 /** Returns the table of the page `docs/trust.md`. */
 export function tableOf(rows: readonly ProvenRow[]): string {
   return [
-    '| row | what holds | how it is tried | cases | result | figures |',
+    '| row | guarantee | how it is tested | cases | result | figures |',
     '|---|---|---|---|---|---|',
     ...rows.map(({ proof, result }) => {
       const verdict = result === undefined ? 'not run' : result.faults.length === 0 ? 'green' : 'red';

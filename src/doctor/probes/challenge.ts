@@ -107,7 +107,7 @@ async function verifierFindings({ client, list }: ProbeContext, listPath: string
         {
           key: 'authentication.probe.validStatuses',
           value: [200],
-          reason: 'What this path returns for a valid credential.',
+          reason: 'This path returns 200 for a valid credential.',
         },
       ],
     };

@@ -2,7 +2,7 @@ import { countWords } from '../../report/report-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, readableList, type Recommendation } from '../probe.ts';
 
-/** The responses of one level of concurrency. */
+/** The measurements at one level of concurrency. */
 interface Level {
   readonly concurrency: number;
   readonly median: number;
@@ -12,7 +12,7 @@ interface Level {
   readonly distress: string | undefined;
 }
 
-/** How many times slower than alone a request may become, and by how much at least. */
+/** It is a sign of distress if requests are this many times slower than a single one, and slower by at least `ms`. */
 const SLOWER = { factor: 4, ms: 250 };
 /** Doubling the concurrency must bring at least this much more throughput to be worthwhile. */
 const GAIN = 1.1;
@@ -37,7 +37,7 @@ export const concurrencyProbe: Probe = {
       const level = await runLevel(context, concurrency, done[0]);
       done.push(level);
       const previous = done.at(-2);
-      // More concurrency no longer helps, so the server is busy. Going on would only load it.
+      // More concurrency no longer helps, so the server is busy. Further requests would only add load.
       const isSaturated = previous !== undefined && level.perSecond < previous.perSecond * GAIN;
       if (level.distress !== undefined || (isSaturated && concurrency >= ALWAYS_TRIED)) break;
     }
@@ -91,7 +91,8 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
     ? {
         severity: 'high',
         text: `Even one at a time, ${distress}.`,
-        advice: 'No limit of Portico helps here. Look at the log of the server, and examine it again afterwards.',
+        advice:
+          'None of Portico’s limits helps here. Look at the log of the server, and run the doctor again afterwards.',
       }
     : {
         severity: concurrency <= 4 ? 'high' : 'medium',

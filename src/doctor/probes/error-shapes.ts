@@ -74,7 +74,7 @@ function findingsOf(what: string, response: ProbeResponse, shape: keyof typeof W
           {
             severity: 'low' as const,
             text: `The response to ${what} shows internals of the server.`,
-            advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides it.',
+            advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides them.',
           },
         ]
       : []),

@@ -12,7 +12,7 @@ interface Page {
   readonly total: number | undefined;
 }
 
-/** Determines how many items a page has by default, and up to which size the server does what was requested. */
+/** Determines how many items a page has by default, and the largest page size that the server honors. */
 export const pageSizeProbe: Probe = {
   name: 'page sizes',
   does: `requests a list with page sizes of ${SIZES.join(', ')}, until the server sends fewer items than requested`,

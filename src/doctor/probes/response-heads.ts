@@ -7,7 +7,7 @@ const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning ca
 /** The limit of undici, Portico's HTTP client. */
 const MAX_HEAD_BYTES = 16_384;
 
-/** Determines what the heads and bodies of ordinary responses look like. Reads the responses that are already there. */
+/** Determines what the heads and bodies of ordinary responses look like. Reads the responses received so far. */
 export const responseProbe: Probe = {
   name: 'responses',
   does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',

@@ -35,7 +35,7 @@ const CONFIGS = {
   observe: { mode: 'observe', checks: { responses: 'report' }, learn: { traffic: true } },
 } as const;
 
-/** One try, and the longest turn during it. */
+/** One attempt, and its longest turn. */
 interface Measured {
   readonly what: string;
   readonly turnMs: number;
@@ -120,7 +120,7 @@ async function readProbe(gateway: GatewayProcess): Promise<Omit<Measured, 'what'
     try {
       return JSON.parse(readFileSync(file, 'utf8')) as Omit<Measured, 'what'>;
     } catch {
-      // The file is not there yet, or not complete.
+      // The file does not exist yet, or is not complete.
     }
   }
 }

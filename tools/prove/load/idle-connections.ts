@@ -54,7 +54,7 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
       socket.once('close', () => {
         closed += 1;
         lastClosedAt = performance.now();
-        // A load balancer would send its next request into a connection that is closed before its time.
+        // If a connection closes too early, a load balancer may already have sent its next request on it.
         if (lastClosedAt - idleAt < keepAliveSeconds * 1000 - EARLY_MS) early += 1;
       });
     };

@@ -35,7 +35,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       learn: { traffic: true },
       ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
     });
-    // A second gateway has the reference server, whose database must not lose a confirmed write at all.
+    // A second gateway runs the reference server, whose database must not lose any confirmed write.
     const reference = await startGateway({ upstream: { url: undefined }, roles: { file: DEMO_ROLES } });
     let confirmed = 0;
     const faults: string[] = [];
@@ -123,7 +123,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
   });
 }
 
-/** Listens on the port of a killed gateway, as any other program may. */
+/** Listens on the port of a killed gateway, as any other program could. */
 async function takePort(port: number): Promise<Server> {
   const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { parseResponse, type RawResponse } from '../../../bench/raw-request.ts';
 
-/** One request and the response that it may have. */
+/** One request, and how its response is checked. */
 export interface Ask {
   readonly message: string;
   /** Returns what is wrong with the response. Returns undefined if nothing is. */

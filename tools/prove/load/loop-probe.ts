@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /*
- * Is loaded into a gateway process with `--import`. It measures the longest turn of the event loop, and on each SIGUSR2
- * writes it to the file in PROBE_FILE and starts again. The time on the processor is measured as well as the delay,
- * because other processes on a busy machine delay a turn without making it longer.
+ * This module is loaded into a gateway process with `--import`. It measures the longest turn of the event loop. On each
+ * SIGUSR2, it writes the result to the file in PROBE_FILE and starts again. It measures processor time as well as the
+ * delay, because on a busy machine, other processes delay a turn without making it longer.
  */
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

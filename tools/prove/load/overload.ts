@@ -66,7 +66,7 @@ export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<Pro
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: CLIENTS }, Math.min(3, seconds / 2));
     tick('measuring the peak');
-    // The peak is that of as many clients, because each connection costs something too.
+    // The peak is measured with the same number of clients, because each connection has a cost too.
     const alone = await runLoad({ ...load, connections: CLIENTS }, seconds / 2);
     const result = await overload(gateway, { ...load, connections: CLIENTS }, alone, CLIENTS, { seconds, tick });
     return { cases: result.counts.sent + alone.sent, faults: result.faults, figures: result.figures };

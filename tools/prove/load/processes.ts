@@ -22,14 +22,14 @@ import type { UpstreamReport, UpstreamSettings } from './scripted-upstream.ts';
 const START_MS = 60_000;
 const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 
-/** The scripted upstream as a process of its own. */
+/** The scripted upstream in a separate process. */
 export interface UpstreamProcess {
   readonly url: string;
   /** Changes the settings and returns the counts so far. */
   set(settings: Partial<UpstreamSettings>): Promise<UpstreamReport>;
 }
 
-/** A gateway as a process of its own. */
+/** A gateway in a separate process. */
 export interface GatewayProcess {
   /** The port of the public side. Each start chooses free ports, because other programs may take the previous ones. */
   readonly port: number;
@@ -79,7 +79,7 @@ export interface ProcessGroup {
   readonly children: Set<ChildProcess>;
 }
 
-/** Runs a scenario, and ends its processes and removes its folder whatever happens. */
+/** Runs a scenario. Whatever happens, ends its processes and removes its folder afterwards. */
 export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
@@ -126,7 +126,7 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
 }
 
 /**
- * Starts a gateway in a folder of its own and waits until it is ready. Unless the configuration names ports, the system
+ * Starts a gateway in its own folder and waits until it is ready. Unless the configuration names ports, the system
  * chooses them at every start.
  */
 export async function startGateway(
@@ -257,7 +257,7 @@ function socketsOf(pid: number): number {
     try {
       return readlinkSync(join(folder, name)).startsWith('socket:');
     } catch {
-      // It was closed in the meantime.
+      // The process was closed in the meantime.
       return false;
     }
   }).length;

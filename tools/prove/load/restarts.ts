@@ -128,7 +128,7 @@ export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Pr
       if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
       await gateway.start();
       restarts += 1;
-      // The balancer finds the gateway before the other one stops.
+      // The balancer must find this gateway before the other one stops.
       while (!ready.has(gateway)) await pause(20);
       tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
     }

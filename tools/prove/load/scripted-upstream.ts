@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { questionPage, STAMP } from '../../../bench/pages.ts';
 
 /*
- * The upstream of the load scenarios, started as a process of its own. Each page of questions contains the name of the
+ * The upstream of the load scenarios, started as a separate process. Each page of questions contains the name of the
  * caller and the `q` of the request, so that a client can recognize a page that belongs to somebody else or to another
  * request. Its parent process controls the faults and reads the counts.
  */
