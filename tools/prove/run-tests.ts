@@ -9,6 +9,8 @@ import type { ProofContext, ProofResult } from './proof.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** The maximum number of failed tests that are named. */
 const MAX_NAMED = 10;
+/** The time limit of a test that states none, in milliseconds. */
+const TEST_MS = 600_000;
 
 /** The part of vitest's JSON report that is read. */
 interface Report {
@@ -27,7 +29,7 @@ export async function runTests(files: readonly string[]): Promise<ProofResult> {
   const output = join(folder, 'report.json');
   try {
     const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...files, '--reporter=json'];
-    const child = spawn(process.execPath, [...args, `--outputFile=${output}`], {
+    const child = spawn(process.execPath, [...args, `--outputFile=${output}`, `--testTimeout=${TEST_MS}`], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, PORTICO_FUZZ: 'long' },
