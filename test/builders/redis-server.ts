@@ -5,6 +5,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { systemClock } from '../../src/lib/clock.ts';
+import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
+import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -51,6 +54,15 @@ export async function startRedisServer(
   cleanUpAfterFile(() => server.stop());
   await server.start();
   return server;
+}
+
+/**
+ * Connects to a server. The default limits allow for a busy machine and end the wait for a server that hangs after a
+ * second. The caller closes the connection.
+ */
+export function connectTo(url: string, options: Partial<RedisOptions> = {}): Redis {
+  const patient = { ...REDIS_DEFAULTS, url, connectTimeoutMs: 5_000, commandTimeoutMs: 1_000, ...options };
+  return connectRedis(patient, { url, password: undefined }, systemClock);
 }
 
 /** Starts a sentinel that watches the primary at `port` under the name `main`, and returns the sentinel's port. */

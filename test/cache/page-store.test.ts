@@ -1,21 +1,14 @@
 import { expect, it } from 'vitest';
 import { createRedisPageStore } from '../../src/cache/page-store.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { connectRedis } from '../../src/redis/connect-redis.ts';
-import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, startRedisServer } from '../builders/redis-server.ts';
 import { until } from '../builders/until.ts';
 
 needsProgram('redis', 'the store of shared pages in Redis', (path) => {
   const open = async () => {
     const { url } = await startRedisServer(path);
-    const redis = connectRedis(
-      { ...REDIS_DEFAULTS, url, commandTimeoutMs: 2_000 },
-      { url, password: undefined },
-      systemClock,
-    );
+    const redis = connectTo(url);
     cleanUpAfterTest(() => redis.close());
     await until(() => redis.isAvailable());
     return createRedisPageStore(redis);

@@ -17,7 +17,7 @@ import { startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Starts `portico serve` with two workers in front of the reference server. */
 async function serve(env: Record<string, string> = {}) {

@@ -1,6 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectRedis } from '../../src/redis/connect-redis.ts';
-import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import type { Answer } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText } from '../builders/error-shapes.ts';
@@ -8,7 +6,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
@@ -33,11 +31,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   };
   /** Sends a command to the server. */
   const ask = async (...args: string[]) => {
-    const control = connectRedis(
-      { ...REDIS_DEFAULTS, url: redis.url },
-      { url: redis.url, password: undefined },
-      Date.now,
-    );
+    const control = connectTo(redis.url);
     await until(() => control.isAvailable());
     const reply = await control.command('', args).finally(() => control.close());
     return reply as string | string[];
@@ -311,8 +305,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   it('serves requests while Redis is full, and no page beyond the bound', async () => {
     const server = await startRedisServer(path, ['--maxmemory', '1mb', '--maxmemory-policy', 'noeviction']);
-    const unlimited = { url: server.url };
-    const control = connectRedis({ ...REDIS_DEFAULTS, ...unlimited }, { ...unlimited, password: undefined }, Date.now);
+    const control = connectTo(server.url);
     await until(() => control.isAvailable());
     await control.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
     const config = { redis: { commandTimeoutMs: 100, maxUnsyncedSeconds: 1 } };
@@ -331,8 +324,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     const server = await startRedisServer(path);
     const [a, b] = (await startFleet(2, server, fake)) as [TestGateway, TestGateway];
     await read(a);
-    const { url } = server;
-    const control = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, Date.now);
+    const control = connectTo(server.url);
     await until(() => control.isAvailable());
     const lineage = sharedBy(a).changes.position()?.lineage;
     await control.command('', ['FLUSHALL']);

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { SharedChange } from '../../src/model/change-log.ts';
-import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
+import type { Redis } from '../../src/redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../src/redis/redis-change-log.ts';
-import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, startRedisServer } from '../builders/redis-server.ts';
 import { until } from '../builders/until.ts';
 
 const purge = (...tags: string[]): SharedChange => ({ kind: 'purge', tags });
@@ -20,8 +19,7 @@ interface Member {
 
 /** Opens the log of one gateway and records what its listener receives. */
 function member(url: string, maxChanges = 10_000): Member {
-  const options = { ...REDIS_DEFAULTS, url, commandTimeoutMs: 200 };
-  const redis = connectRedis(options, { url, password: undefined }, systemClock);
+  const redis = connectTo(url);
   const heard: string[] = [];
   const faults: string[] = [];
   const log = openRedisChangeLog({
@@ -82,7 +80,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     const [a, b] = [await opened(url), await opened(url)];
     await a.log.append(purge('before'));
     await until(() => b.heard.includes('other before'));
-    const control = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+    const control = connectTo(url);
     await until(() => control.isAvailable());
     await control.command('', ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
     control.close();

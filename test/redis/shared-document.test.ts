@@ -1,7 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
-import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
+import type { Redis } from '../../src/redis/connect-redis.ts';
 import {
   mergeItems,
   openSharedDocument,
@@ -10,18 +8,14 @@ import {
 } from '../../src/redis/shared-document.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { until } from '../builders/until.ts';
 
 type Items = readonly string[];
 
 /** Connects to a server. Other tests use other prefixes. */
 async function connected(url: string, prefix: string): Promise<Redis> {
-  const redis = connectRedis(
-    { ...REDIS_DEFAULTS, url, prefix, commandTimeoutMs: 200 },
-    { url, password: undefined },
-    systemClock,
-  );
+  const redis = connectTo(url, { prefix });
   cleanUpAfterFile(() => redis.close());
   await until(() => redis.isAvailable());
   return redis;

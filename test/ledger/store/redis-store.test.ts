@@ -4,13 +4,12 @@ import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
 import type { LedgerBatch } from '../../../src/ledger/ledger-batch.ts';
 import { type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
 import { createRedisStore, MAX_REPLICAS, openRedisStore } from '../../../src/ledger/store/redis-store.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { connectRedis, type Redis } from '../../../src/redis/connect-redis.ts';
-import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
+import type { Redis } from '../../../src/redis/connect-redis.ts';
+import type { RedisOptions } from '../../../src/redis/redis-options.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
-import { type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
 import { responseViolation } from '../../builders/response-violation.ts';
 import { until } from '../../builders/until.ts';
 import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
@@ -18,9 +17,8 @@ import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 const LIMITS = { maxEntries: 100, retentionDays: 30, maxBytes: 64 * 1024 * 1024 };
 const HOUR = 3_600_000;
 
-async function connected(url: string, prefix: string): Promise<Redis> {
-  const options = { ...REDIS_DEFAULTS, url, prefix, commandTimeoutMs: 200 };
-  const redis = connectRedis(options, { url, password: undefined }, systemClock);
+async function connected(url: string, prefix: string, more: Partial<RedisOptions> = {}): Promise<Redis> {
+  const redis = connectTo(url, { prefix, ...more });
   cleanUpAfterFile(() => redis.close());
   await until(() => redis.isAvailable());
   return redis;
@@ -203,7 +201,7 @@ needsProgram('redis', 'a ledger in Redis', (path) => {
 needsProgram('redis', 'a ledger in Redis that fails', (path) => {
   const opened = async (args: readonly string[] = []) => {
     const server = await startRedisServer(path, args);
-    const redis = await connected(server.url, 'ledger');
+    const redis = await connected(server.url, 'ledger', { commandTimeoutMs: 500 });
     const lost: unknown[] = [];
     const failures: unknown[] = [];
     const ledger = ledgerWith({

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { createRateLimiter, limitRate, type RateLimitRule } from '../../../src/pipeline/stages/limit-rate.ts';
 import { connectRedis } from '../../../src/redis/connect-redis.ts';
-import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
-import { startRedisServer } from '../../builders/redis-server.ts';
+import { connectTo, startRedisServer } from '../../builders/redis-server.ts';
 import { until } from '../../builders/until.ts';
 
 const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
@@ -127,7 +125,7 @@ describe('limit-rate', () => {
 
 needsProgram('redis', 'rate limits in a fleet', (path) => {
   const member = async (url: string) => {
-    const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+    const redis = connectTo(url);
     cleanUpAfterTest(() => redis.close());
     await until(() => redis.isAvailable());
     return { redis, ...stageWith([RULE], redis) };
