@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRateLimiter, limitRate, type RateLimitRule } from '../../../src/pipeline/stages/limit-rate.ts';
-import { connectRedis } from '../../../src/redis/connect-redis.ts';
+import type { Redis } from '../../../src/redis/connect-redis.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -12,7 +12,7 @@ const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSec
 /** Creates a gateway's stage with these rules. */
 function stageWith(
   rules: readonly RateLimitRule[],
-  redis?: ReturnType<typeof connectRedis>,
+  redis?: Redis,
   takeElsewhere?: Parameters<typeof createRateLimiter>[0]['takeElsewhere'],
 ) {
   const limited: string[] = [];
