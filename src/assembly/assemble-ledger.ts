@@ -14,7 +14,7 @@ import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 import { openLedgerOfPrimary, type ProcessRole, serveLedgerStore } from './process-role.ts';
 
-/** What the ledger uses. */
+/** The services that the ledger uses. */
 interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;

@@ -45,7 +45,7 @@ const DOCUMENT = 'overrides';
 /** The number of events that the shared audit trail stores. */
 const MAX_SHARED_EVENTS = 1_000;
 
-/** Creates the overrides from what is stored. Nothing is written until one changes. */
+/** Creates the overrides from what is stored. Nothing is written until an override changes. */
 export function assembleOverrides(
   settings: Settings,
   stored: StoredOverrides,
@@ -69,7 +69,7 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // The server may have lost the trail. Events from before its first shown line are not missing.
+    // The server may have lost the trail. Only events after its first shown line can be missing.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -109,8 +109,8 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. With the instant
- * of its end, all of them add the same event, and the trail stores it once.
+ * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. Because the event
+ * contains the end time of the override, all gateways add the same line, which the trail stores only once.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
@@ -133,7 +133,7 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
   logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
 }
 
-/** What the opening of the overrides uses. */
+/** What is needed to open the overrides. */
 interface OpeningOverrides {
   readonly overrides: Overrides;
   readonly overridesDocument: AssembledOverrides['document'];

@@ -57,7 +57,7 @@ export interface AssemblyParts {
   readonly logStream: DestinationStream;
   /** Returns a random number x (0 ≤ x < 1). It decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
-  /** The part of this process if several processes serve together. */
+  /** The role of this process if several processes serve together. */
   readonly role?: ProcessRole | undefined;
 }
 
@@ -275,7 +275,7 @@ function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | 
   return followChanges(createPageCache(cache, clock, shared.pages.compress), shared.follower, shared.pages);
 }
 
-/** Creates the page counts and, if gateways share them, the function that looks up those of the others. */
+/** Creates the page counts and, if gateways share them, the function that looks up the counts of other gateways. */
 function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
   const counts = createPageCounts(pageBounds, clock);
   return shared === undefined ? { counts, shared } : shared.sharePageCounts(counts, pageBounds.maxAgeSeconds);
@@ -299,13 +299,13 @@ function createGuard(
   };
   const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
   if (demotions === undefined) return guard;
-  // As long as another gateway may have demoted the operation, callers do not share its pages.
+  // While another gateway may have demoted the operation, callers do not share its pages.
   return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
 
 /**
- * Makes the lasting services follow the settings, at the start and after a reload. From then on, they work for new
- * requests with these settings.
+ * Applies the settings to the lasting services, at startup and after a reload. From then on, they use these settings
+ * for new requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
   const { live, logger, metrics, ladder, ledger, learning } = services;

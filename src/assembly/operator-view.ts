@@ -215,7 +215,7 @@ function viewOfWorkers(
 }
 
 /**
- * Returns whether a value is a report. A worker whose memory is damaged may send anything, which must neither crash the
+ * Returns whether a value is a report. A worker with damaged memory may send anything, and this must neither crash the
  * primary process nor change its counters.
  */
 function isReport(value: unknown, upstream: UpstreamStats): value is WorkerReport {

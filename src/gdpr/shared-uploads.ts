@@ -4,12 +4,12 @@ import { type UploadMemory, uploadKey, type UploadVerdict } from './upload-memor
 
 /** Claims uploads for all processes or gateways. */
 export interface UploadClaims {
-  /** Claims the upload with a key. Rejects if the others cannot be reached. The key contains only a hash. */
+  /** Claims the upload with this key. Rejects if the others cannot be reached. The key contains only a hash. */
   claim(key: string, force: boolean): Promise<UploadVerdict>;
 }
 
 /**
- * Refuses uploads that another process or gateway has just forwarded or is forwarding. If the others cannot be reached,
+ * Refuses uploads that another process or gateway is forwarding or has just forwarded. If the others cannot be reached,
  * only the uploads of this process count.
  */
 export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
@@ -33,7 +33,7 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
   };
 }
 
-/** An upload that takes longer is not recognized by other gateways. It also limits how long a crash blocks an upload. */
+/** Other gateways do not recognize an upload that takes longer. This also limits how long a crash blocks an upload. */
 const MAX_UPLOAD_MS = 600_000;
 
 /** Claims an upload. Returns the value that another gateway has set, or an empty string. */
@@ -45,7 +45,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
-/** Ends a claim: remembers the accepted upload for the window, or removes the claim if it is still the own one. */
+/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway still has it. */
 const FINISH: RedisScript = {
   source: `
 if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end

@@ -9,7 +9,7 @@ export type SharedChange =
   | { readonly kind: 'demote'; readonly operation: string }
   /** The verified credentials of a caller must be verified again. `caller` is a keyed hash of the name. */
   | { readonly kind: 'forget'; readonly caller: string }
-  /** A document that the gateways share has changed and has to be read again. */
+  /** A document that the gateways share has changed and must be read again. */
   | { readonly kind: 'reread'; readonly document: string };
 
 /**
@@ -24,8 +24,9 @@ export interface LogPosition {
 /** Receives the changes in the order of the log. */
 export interface ChangeListener {
   /**
-   * Applies a change. `own` is true if this process appended it and therefore applied it before. It is also called for
-   * the changes that were appended before the process started. Returns how many pages it removed, if it knows.
+   * Applies a change. `own` is true if this process appended the change and has therefore already applied it. This
+   * function is also called for changes that were appended before the process started. Returns the number of removed
+   * pages, if it is known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
   /** Changes may have been lost, so nothing that was stored before may be served any more. */
@@ -36,8 +37,8 @@ export interface ChangeListener {
 export interface ChangeLog {
   /**
    * Appends a change. The caller must already have applied it. Resolves when the other gateways can read it, or when it
-   * has been queued because the log is unavailable. Never rejects. Returns how many pages the other gateways removed, if
-   * that is known.
+   * has been queued because the log is unavailable. Never rejects. Returns the number of pages that the other gateways
+   * removed, if it is known.
    */
   append(change: SharedChange): Promise<number | void>;
   /** The position of the latest change that this process has applied. Undefined until the log was first read. */

@@ -15,24 +15,24 @@ export interface InstanceFacts {
   readonly ready: boolean;
 }
 
-/** A gateway of the fleet. `silentSeconds` is how long ago it has reported. */
+/** A gateway of the fleet. `silentSeconds` is the time since its last report. */
 export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
 /** The list of all gateways that use the same Redis server and prefix. */
 export interface Instances {
   /** Reports the facts of this gateway from now on. */
   start(facts: () => InstanceFacts): void;
-  /** Returns the gateways, by name. Empty until Redis was first reached, and while it is away for longer. */
+  /** Returns the gateways, sorted by name. Empty until Redis is first reached, and during longer outages of Redis. */
   list(): readonly Instance[];
   /** Removes this gateway from the list. */
   close(): Promise<void>;
 }
 
 const BEAT_MS = 5_000;
-/** A gateway that has not reported for this long is gone. */
+/** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;
 
-/** Stores the facts with the time of the server, because the clocks of the gateways can differ. */
+/** Stores the facts with the server's time, because the clocks of the gateways may differ. */
 const BEAT: RedisScript = {
   source: `
 local now = tonumber(redis.call('TIME')[1])
@@ -67,7 +67,7 @@ export function openInstances(redis: Redis): Instances {
       });
       heardAt = performance.now();
     } catch {
-      // The next beat follows soon.
+      // The next report follows soon.
     }
   };
   return {

@@ -20,7 +20,7 @@ interface ChangeLogParts {
 
 /** The log of changes in Redis. */
 interface RedisChangeLog extends ChangeLog {
-  /** Returns the changes that were given to `append` but have not been applied here as entries of the log. */
+  /** Returns the changes that were passed to `append` but have not been applied here yet as entries of the log. */
   unapplied(): Iterable<SharedChange>;
 }
 
@@ -84,15 +84,19 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it has
  * applied, so it misses nothing while it is disconnected. If entries are missing because the server has lost or trimmed
- * them, the listener is reset. It is also reset for a change that it does not know and if it throws.
+ * them, the listener is reset. It is also reset if it throws, or if the log contains a change that this version does
+ * not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
-  /** The own changes by id that have not been applied here as entries of the log. The position is that of the entry. */
+  /**
+   * This gateway's changes, by id, that it has not applied yet as entries of the log. `at` is the position of the
+   * entry.
+   */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
-  /** The changes that are not appended yet, by their text. */
+  /** The changes that have not been appended yet, by their text. */
   const waiting = new Map<string, SharedChange>();
   let hasLostChanges = false;
   let hasUnknownChange = false;

@@ -325,7 +325,7 @@ export const METRICS = {
     name: 'portico_redis_unsynced_seconds',
     type: 'gauge',
     labels: [],
-    help: 'Time since all changes of other gateways were known to be applied, in seconds.',
+    help: 'Time since this gateway was last known to have applied all changes of other gateways, in seconds.',
   },
   redisCommands: {
     name: 'portico_redis_commands_total',
@@ -349,13 +349,13 @@ export const METRICS = {
     name: 'portico_fleet_instances',
     type: 'gauge',
     labels: [],
-    help: 'Gateways that use the same Redis server and prefix, including this one; 0 while Redis is away.',
+    help: 'Gateways that use the same Redis server and prefix, including this one; 0 while Redis is unavailable.',
   },
   fleetVariants: {
     name: 'portico_fleet_variants',
     type: 'gauge',
     labels: ['property'],
-    help: 'Different values among these gateways of a property: version, contract, configuration or baseline. 1 if all agree.',
+    help: 'Number of different values of a property (version, contract, configuration or baseline) among these gateways; 1 if all agree.',
   },
   sharedCache: {
     name: 'portico_shared_cache_requests_total',

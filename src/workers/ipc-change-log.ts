@@ -15,7 +15,7 @@ interface NumberedChange {
 export interface PrimaryChangeLog extends ChangeLog {
   /** Appends the change of a worker. Resolves when all other workers have applied it. */
   appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
-  /** Returns the changes that a worker must know that starts later. */
+  /** Returns the changes that a worker must know even if it starts later. */
   lasting(): readonly NumberedChange[];
   /** Sets the listener of the primary process itself. */
   listen(listener: ChangeListener): void;
@@ -30,7 +30,7 @@ const LINEAGE = 'primary';
 export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
   let listener: ChangeListener | undefined;
   let number = 0;
-  /** The demotions of operations. A worker that starts later has no pages and no credentials, but must know these. */
+  /** The demotions of operations. A worker that starts later has no pages or credentials, but must know these. */
   const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
     number += 1;

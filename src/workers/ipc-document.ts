@@ -9,7 +9,7 @@ interface DocumentParts<T> {
   readonly current: () => T;
   /** Replaces the copy of this process. */
   readonly adopt: (next: T) => void;
-  /** Merges the changes since `base` that were made here into a newer document. */
+  /** Merges the changes that were made here since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
@@ -24,7 +24,7 @@ interface ChangedCopy {
   readonly mine: string;
 }
 
-/** A worker that does not adopt a document within this time is probably ending. */
+/** The time in which a worker must adopt a document, in milliseconds. A worker that takes longer is probably ending. */
 const ADOPT_MS = 2_000;
 
 interface PrimaryParts<T> extends DocumentParts<T> {
@@ -35,8 +35,8 @@ interface PrimaryParts<T> extends DocumentParts<T> {
 }
 
 /**
- * Opens the document in the primary process, whose copy is the one that counts. `sync` resolves when all workers have
- * adopted it, with the result for the other gateways.
+ * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when all workers have
+ * adopted the document, with the result for the other gateways.
  */
 export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
   const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
@@ -79,7 +79,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
   let known: T | undefined;
   const receive = (text: string, base: T) => {
     const theirs = parse(text);
-    // During a reload, one process uses the next version before the other.
+    // During a reload, some processes use the next version earlier than others.
     if (versionOf(theirs) !== versionOf(current())) return;
     const next = merge(base, current(), theirs);
     known = theirs;
@@ -105,13 +105,13 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
     async sync() {
       if (known === undefined) return false;
       const mine = current();
-      // The steps of an earlier version are not changes of this one.
+      // The contents of an earlier version are not changes to this version.
       const base = versionOf(known) === versionOf(mine) ? known : mine;
       if (known !== base) known = mine;
       else if (format(known) === format(mine)) return true;
       return send(base);
     },
-    // The primary process decides for all workers.
+    // Only the primary process makes decisions that affect all workers.
     takeTurn: () => Promise.resolve(undefined),
     close: () => undefined,
   };

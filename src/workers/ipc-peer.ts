@@ -9,7 +9,7 @@ export interface IpcPort {
 /** A function that the other process can call. Its argument and its result must be cloneable. */
 export type Handler = (value: never) => unknown;
 
-/** Returns the function with a name, or undefined if there is none. */
+/** Returns the function with this name, or undefined if there is none. */
 type HandlerOf = (name: string) => Handler | undefined;
 
 /** The other process. */
@@ -38,8 +38,8 @@ interface ResultMessage {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Connects to the other process. Messages that are not valid are ignored, such as those of Node itself or of a process
- * whose memory is damaged.
+ * Connects to the other process. Invalid messages are ignored, such as those of Node itself or of a process with
+ * damaged memory.
  */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();

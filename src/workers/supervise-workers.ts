@@ -48,7 +48,7 @@ export interface Supervisor {
   start(): Promise<void>;
   /** The workers that are ready. */
   ready(): readonly Worker[];
-  /** The workers that follow the state of the primary process: those that are ready or soon will be. */
+  /** The workers that follow the state of the primary process, that is, those that are ready or soon will be. */
   joined(): readonly Worker[];
   /** The number of crashes since the start. */
   restarts(): number;

@@ -31,9 +31,9 @@ export const overrideCommand: Command = {
   notes: [
     'CHANGE is one of:',
     '  responses=report   the level of a check (requests, responses or pageBounds): off, report or enforce',
-    '  force-stale        serve stored responses, however stale, without asking the upstream',
+    '  force-stale        serve stored responses, even stale ones, without contacting the upstream',
     '  disable            refuse every request with 503',
-    'To end a change, give only the name of the check, force-stale or disable; without CHANGE, all of them end.',
+    'To end an override, name only the check, force-stale or disable. Without CHANGE, all overrides of OPERATION end.',
     ...ADMIN_NOTES,
     'Example: portico override set listQuestions responses=report --for 2h --reason "INC-17: new field"',
     'Example: portico override end listQuestions responses',

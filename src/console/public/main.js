@@ -135,8 +135,8 @@ function HealthNotes({ status }) {
   }${
     shared?.available === false &&
     html`<p class="note" role="status">
-      Redis is away: this gateway shares nothing with the others. Last in sync ${Math.round(shared.unsyncedSeconds)}
-      seconds ago.
+      Redis is unavailable: this gateway shares nothing with the others. Last in sync
+      ${Math.round(shared.unsyncedSeconds)} seconds ago.
     </p>`
   }`;
 }

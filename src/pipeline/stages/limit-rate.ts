@@ -9,7 +9,7 @@ import type { Stage, StagePlanner } from '../stage.ts';
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** Who shares a budget: a caller's requests, all requests from a network, or all callers with a role. */
+  /** What shares a budget: the requests of a caller, the requests from a network, or all callers with a role. */
   readonly per: 'caller' | 'network' | 'role';
   /** The operations to which the rule applies. Undefined for all, and for undocumented paths. */
   readonly operations?: readonly string[];
@@ -25,7 +25,7 @@ export interface RateLimiter {
   rulesFor(operation: string | undefined): readonly Limit[];
   /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
-  /** Uses a budget of a rule for another process. Returns undefined if there is no such rule. */
+  /** Counts a request of another process against a rule. Returns undefined if there is no such rule. */
   take(rule: string, budget: string): Promise<Taken | undefined>;
 }
 
@@ -51,12 +51,14 @@ interface RateLimiterParts {
   readonly onLimited: (rule: string, operation: string | undefined) => void;
 }
 
-/** The number of callers or networks whose budgets are stored per rule. Beyond it, the least recently used one is full. */
+/**
+ * The number of budgets stored per rule. Beyond it, the least recently used budget is dropped, and so is full again.
+ */
 const MAX_BUDGETS = 50_000;
 /** How often the key of the fleet is read again, in case Redis has lost its data, in milliseconds. */
 const KEY_MS = 60_000;
 
-/** Creates the limiter. While Redis is away, each gateway counts for itself. */
+/** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
 export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: RateLimiterParts): RateLimiter {
   const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis) }));
   const hash = redis === undefined ? () => undefined : fleetHash(redis);
@@ -98,8 +100,8 @@ export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: Ra
 }
 
 /**
- * Returns whose budget a request uses, or undefined if the rule does not apply. Callers who are not verified use the
- * budget of their network, because a forged name could otherwise use up somebody else's.
+ * Returns whose budget a request uses, or undefined if the rule does not apply. Unverified callers use the budget of
+ * their network, because anyone could otherwise use up somebody else's budget with a forged name.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));
@@ -159,8 +161,8 @@ function storeOf(redis: Redis) {
 }
 
 /**
- * Returns a function that hashes names and networks with the key of the fleet. It returns undefined while the key is
- * unknown because Redis is away.
+ * Returns a function that hashes names and networks with the key of the fleet. It returns undefined as long as the key
+ * is unknown because Redis is unavailable.
  */
 function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
   const key = openFleetKey(redis, 'limits');

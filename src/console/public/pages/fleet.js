@@ -4,7 +4,7 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-/** The properties that should be the same at all gateways. */
+/** The properties that should be the same for all gateways. */
 const AGREED = ['version', 'contract', 'configuration', 'baseline'];
 
 /** The page that lists the gateways that share state, and what each of them has counted. */
@@ -25,7 +25,7 @@ export function FleetPage({ status, shownError }) {
       kind="cards"
       rows=${instances}
       keyOf=${(row) => `${row.name} ${row.startedAt}`}
-      empty="Redis is away, so the other gateways are not known."
+      empty="Redis is unavailable, so the other gateways are not known."
       columns=${[
         { title: 'Gateway', head: true, cell: (row) => html`<code>${row.name}</code>` },
         {
