@@ -29,7 +29,7 @@ export interface Edges {
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
-  /** Uses a newly assembled gateway for new requests of both sides. */
+  /** Makes both sides use a newly assembled gateway for new requests. */
   use(next: CompiledAssembly): void;
   /** Stops the sampling of traffic. */
   close(): void;
@@ -120,7 +120,7 @@ function createPublicSide(cors: Settings['cors'], first: PublicServices): Public
   };
 }
 
-/** Adds the check of request heads, which only the gateway's own listener makes by itself. */
+/** Adds the check of request heads. Only the gateway's own listener performs this check automatically. */
 const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();

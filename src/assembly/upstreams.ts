@@ -9,7 +9,7 @@ export interface Upstreams {
   startProbes(): void;
   /** Returns the current upstream if the given one is or was in use, and otherwise the given one. */
   latestOf(upstream: Upstream): Upstream;
-  /** Returns the numbers of all upstreams together. The state of the circuit is that of the current one. */
+  /** Returns the combined numbers of all upstreams. The state of the circuit is that of the current one. */
   stats(): UpstreamStats;
   /** Closes all upstreams. See {@link Upstream.close}. */
   close(graceMs?: number): Promise<void>;
@@ -20,7 +20,7 @@ const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 // Long enough for every request that began before the replacement to reach the upstream.
 const RETIRED_MS = 300_000;
 
-/** Adds the numbers of several upstreams. The state of the circuit is that of the first one. */
+/** Adds up the numbers of several upstreams. The state of the circuit is that of the first one. */
 export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
   const [first] = all;

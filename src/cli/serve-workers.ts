@@ -22,13 +22,13 @@ export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<n
     await serveUntilStopped(line, io);
     return EXIT.ok;
   } finally {
-    // The channel to the primary process would keep this process alive.
+    // An open channel to the primary process would keep this process alive.
     if (process.connected) process.disconnect?.();
   }
 }
 
 async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void> {
-  // The primary process receives the same signals from a terminal, and stops its workers itself.
+  // In a terminal, the primary process receives the same signals, and it stops its workers itself.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
   const stopped = new Promise((resolve) => {

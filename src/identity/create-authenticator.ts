@@ -223,7 +223,7 @@ function createPrincipals(hash: KeyedHash, header: string | undefined, other: st
   };
 }
 
-/** Returns the end of the audience of callers that send other credentials too, or an empty string. */
+/** Returns the suffix of the audience for callers that send other credentials too, or an empty string. */
 function suffixOf(hash: KeyedHash, other: string | undefined): string {
   return other === undefined || other === '' ? '' : `;${hash('other', other)}`;
 }

@@ -194,7 +194,7 @@ export function createRevocations({ redis, changes, mayTrust }: RevocationParts)
           return;
         }
         expireAll();
-        // The next change of this gateway or another one then concerns a single caller.
+        // The next change, from this gateway or another one, then affects only a single caller.
         if (change.caller !== ALL) void readKey();
       },
       reset() {

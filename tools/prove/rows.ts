@@ -17,7 +17,7 @@ export const PROOFS: readonly Proof[] = [
   tests({
     id: 'upstream-faults',
     holds:
-      'Whatever the upstream sends, clients get a valid page or the right one of 502, 503 and 504; nothing broken is stored.',
+      'Whatever the upstream sends, clients get a valid page or the right 502, 503 or 504, and nothing broken is stored.',
     tried:
       'Scripted servers over real sockets: refusals, resets, truncated, mislabeled, oversized and malformed responses.',
     files: [
@@ -55,7 +55,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'several-addresses',
-    holds: 'One failing address of the upstream costs no requests while another one works.',
+    holds: 'If one address of the upstream fails, no request is lost as long as another one works.',
     tried: 'Ejection, probes and the choice of addresses, with servers that fail and recover.',
     files: ['test/gateway/several-addresses.test.ts', 'test/upstream/address-pool.test.ts'],
   }),
@@ -137,7 +137,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'starts',
-    holds: 'A start that would expose secrets or accept demo accounts in front of a real upstream is refused.',
+    holds: 'Portico does not start if it would expose secrets or accept demo accounts in front of a real upstream.',
     tried: 'Every secret from a file, secrets that others can read, and demo accounts with a real upstream.',
     files: ['test/config/secrets.test.ts', 'test/assembly/load-permissions.test.ts'],
   }),
@@ -155,7 +155,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'drain',
-    holds: 'A gateway that stops loses no request.',
+    holds: 'A gateway loses no request when it stops.',
     tried: 'SIGTERM while clients use persistent connections for reads, writes and passthrough.',
     files: ['test/gateway/drain.test.ts'],
   }),
@@ -179,7 +179,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'doctor',
-    holds: 'The doctor only reads, within its plan, and never sends a credential to another program.',
+    holds: 'The doctor only reads, stays within its plan, and never sends a credential to another program.',
     tried: 'Scripted servers with each defect, and servers that hang, reset or are not trusted.',
     files: [
       'test/doctor/probe-client.test.ts',
@@ -190,7 +190,8 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'reload-rules',
-    holds: 'A reload changes everything at once or nothing, and no page survives a change of its meaning.',
+    holds:
+      'A reload changes everything at once or nothing, and no stored page is served after a change to its meaning.',
     tried:
       'Changed contracts, roles, limits, baselines and cache rules; configurations with errors; keys that need a restart.',
     files: ['test/gateway/reload.test.ts'],
@@ -226,7 +227,7 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     id: 'idle-connections',
-    holds: 'Idle connections cost a known amount of memory, disturb nobody and are closed in time.',
+    holds: 'Idle connections cost a known amount of memory, do not affect other clients, and are closed in time.',
     tried: '10,000 connections that have each sent one request.',
     files: ['tools/prove/load/idle-connections.ts'],
     run: ({ tick }) => holdIdleConnections({ connections: 10_000, keepAliveSeconds: 30, tick }),
