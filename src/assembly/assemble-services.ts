@@ -157,10 +157,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     () => ({
       hash: kept?.logins.hash ?? createKeyedHash(),
       failures: createLoginLimiter(settings.authentication.failures),
-      fleet: shared && {
-        failures: createSharedLoginLimiter(shared.redis, settings.authentication.failures),
-        revocations: shared.revocations,
-      },
+      fleet:
+        shared === undefined
+          ? processes && { failures: undefined, revocations: processes.revocations }
+          : {
+              failures: createSharedLoginLimiter(shared.redis, settings.authentication.failures),
+              revocations: shared.revocations,
+            },
     }),
   );
   const { ownership: ownershipOptions } = settings.permissions;

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { UploadClaims } from '../gdpr/shared-uploads.ts';
 import type { createUploadMemory } from '../gdpr/upload-memory.ts';
+import { createRevocations, type Revocations } from '../identity/identity-fleet.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -41,6 +42,8 @@ export interface WorkerRole {
 /** The log of the processes that serve together, which does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
+  /** Revocations of verified credentials. */
+  readonly revocations: Revocations;
   /** Passes the changes of all processes to a listener. */
   listen(listener: ChangeListener): void;
 }
@@ -51,7 +54,7 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
     const { changes, handlers } = role;
     handlers['append'] = (change: SharedChange, { number }) => changes.appendFrom(change, number);
     handlers['changes.lasting'] = changes.lasting;
-    return { changes, listen: changes.listen };
+    return { changes, revocations: revocationsOf(changes), listen: changes.listen };
   }
   const listeners: ChangeListener[] = [];
   const changes = createWorkerChangeLog(
@@ -63,7 +66,20 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
     clock,
   );
   role.handlers['change'] = changes.receive;
-  return { changes, listen: (listener) => void listeners.push(listener) };
+  const revocations = revocationsOf(changes);
+  listeners.push(revocations.listener);
+  return { changes, revocations, listen: (listener) => void listeners.push(listener) };
+}
+
+/** Creates the revocations of processes that serve together. No change can be missed, so every credential is trusted. */
+function revocationsOf(changes: ChangeLog): Revocations {
+  // The hash never leaves the machine, so it needs no secret key.
+  const key = {
+    id: () => 'processes',
+    read: async () => undefined,
+    hash: (...texts: readonly string[]) => hash('sha256', texts.join('\n')),
+  };
+  return createRevocations({ key, changes, mayTrust: () => true });
 }
 
 /**

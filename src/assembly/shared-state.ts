@@ -9,7 +9,7 @@ import { createRevocations, type Revocations } from '../identity/identity-fleet.
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type PageCounts, sharePageCounts } from '../paging/page-counts.ts';
-import { connectRedis, type Redis } from '../redis/connect-redis.ts';
+import { connectRedis, openFleetKey, type Redis } from '../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../redis/redis-change-log.ts';
 import { type Instances, openInstances } from '../redis/instances.ts';
 import { type DocumentParts, openSharedDocument, type SharedDocument } from '../redis/shared-document.ts';
@@ -80,7 +80,11 @@ export function openSharedState(
   });
   const store = createRedisPageStore(redis);
   const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
-  const revocations = createRevocations({ redis, changes, mayTrust: follower.mayServe });
+  const revocations = createRevocations({
+    key: openFleetKey(redis, 'callers'),
+    changes,
+    mayTrust: follower.mayServe,
+  });
   listeners.push(revocations.listener);
   const openedAt = clock();
   const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;

@@ -7,7 +7,8 @@ import { namesPerNetwork } from './limits.ts';
 
 /** What the gateways of a fleet share about identities. */
 export interface IdentityFleet {
-  readonly failures: SharedLoginLimiter;
+  /** Undefined if each process limits the attempts that it receives. */
+  readonly failures: SharedLoginLimiter | undefined;
   readonly revocations: Revocations;
 }
 
@@ -142,7 +143,8 @@ export interface Revocations {
 }
 
 interface RevocationParts {
-  readonly redis: Redis;
+  /** The key with which the names of callers are hashed. */
+  readonly key: Pick<FleetKey, 'id' | 'read' | 'hash'>;
   readonly changes: Pick<ChangeLog, 'append'>;
   readonly mayTrust: (verifiedAt: number) => boolean;
 }
@@ -155,8 +157,7 @@ const MAX_TAGS = 10_000;
  * Creates the revocations. A change contains the id of the fleet's key and a keyed hash of the caller's name. A gateway
  * that does not know this key verifies the credentials of all callers again, which costs one verification each.
  */
-export function createRevocations({ redis, changes, mayTrust }: RevocationParts): Revocations {
-  const key = openFleetKey(redis, 'callers');
+export function createRevocations({ key, changes, mayTrust }: RevocationParts): Revocations {
   const tags = new LRUCache<string, string>({ max: MAX_TAGS });
   let memory: CredentialMemory | undefined;
 

@@ -72,7 +72,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
     // The fleet's counts decide. This gateway also keeps its own counts, in case Redis becomes unavailable.
-    const shared = known || fleet === undefined ? undefined : await fleet.failures.begin(network, credential.name);
+    const shared =
+      known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
     const withdraw = () => {
       if (!known && own === undefined) limiter.withdraw(network, name, now);

@@ -1,3 +1,4 @@
+import { openFleetKey } from '../../src/redis/connect-redis.ts';
 import { expect, it } from 'vitest';
 import { createChangeFollower } from '../../src/cache/change-follower.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
@@ -42,7 +43,11 @@ async function member(
       },
     },
   });
-  const revocations = createRevocations({ redis, changes: log, mayTrust: follower.mayServe });
+  const revocations = createRevocations({
+    key: openFleetKey(redis, 'callers'),
+    changes: log,
+    mayTrust: follower.mayServe,
+  });
   const fleet = { failures: createSharedLoginLimiter(redis, failures), revocations };
   const { authenticator, askNow } = authenticating(verifier.verifier, { failures }, createKeyedHash(), fleet);
   cleanUpAfterTest(async () => {
