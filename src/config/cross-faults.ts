@@ -50,7 +50,9 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
   return problems;
 }
 
-/** Returns the errors in the further addresses of the upstream, which must be as valid as the first and go with it. */
+/**
+ * Returns the errors in the additional addresses of the upstream, which must be valid and compatible with the first.
+ */
 function alternateFaults(alternates: readonly string[], first: UpstreamAddress | undefined): ConfigProblem[] {
   const origins = new Set(first && [first.origin]);
   return alternates.flatMap((text, index): ConfigProblem[] => {
@@ -90,13 +92,13 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
   );
 }
 
-// The mode `observe` neither changes nor stores responses (rules, 1).
 // Each process would write its own samples to the same file.
 function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
   if (workers === 1 || !learn.traffic) return [];
   return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
 }
 
+// The mode `observe` neither changes nor stores responses (rules, 1).
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
@@ -196,7 +198,7 @@ function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
   });
 }
 
-/** The longest time between two reads of the shared changes, in addition to the time of a command, in milliseconds. */
+/** The longest time between two reads of the shared changes, not including the time of a command, in milliseconds. */
 const CHANGES_MS = 500;
 
 function redisFaults({ redis }: Settings): ConfigProblem[] {

@@ -37,11 +37,11 @@ export interface Ladder {
   /** Evaluates a finished request. This can demote the `responses` check of its operation immediately. */
   record(trace: Trace): void;
   /**
-   * Promotes the checks whose results in the ledger justify it, if promotion is enabled. Before that, `commit` can
-   * store the new state where other gateways see it. If it returns false, nothing is promoted.
+   * If promotion is enabled, promotes the checks whose results in the ledger justify it. Before that, `commit` can
+   * store the new state where other gateways see it. If `commit` returns false, nothing is promoted.
    */
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
-  /** Uses a state that other gateways have changed. It must belong to the current contract. */
+  /** Replaces the state after other gateways have changed it. The new state must belong to the current contract. */
   adopt(next: LadderState): void;
   /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;

@@ -18,7 +18,7 @@ export function FleetPage({ status, shownError }) {
   return html`
     <h1>Fleet</h1>
     <${Trouble} error=${error} shownError=${shownError} />
-    ${differing.length > 0 && html`<p class="note bad">The gateways do not agree: ${differing.join(', ')}.</p>`}
+    ${differing.length > 0 && html`<p class="note bad">The gateways differ in: ${differing.join(', ')}.</p>`}
     <h2>Gateways</h2>
     <${Table}
       caption="Gateways that share state"

@@ -13,7 +13,7 @@ const CHANGES = [
   ['responses', 'Level of responses'],
   ['requests', 'Level of requests'],
   ['pageBounds', 'Level of pageBounds'],
-  ['force-stale', 'Serve stored responses, however stale'],
+  ['force-stale', 'Serve stored responses, even stale ones'],
   ['disable', 'Disable: refuse every request'],
 ];
 const LEVELS = ['report', 'off', 'enforce'];
@@ -209,7 +209,7 @@ function Add({ operations, onDone, onClose }) {
         change === 'force-stale'
           ? field(
               'maxStaleSeconds',
-              'How stale at most, in seconds?',
+              'Maximum staleness in seconds',
               (more) => html`<input type="number" min="1" max="604800" defaultValue="86400" required ...${more} />`,
             )
           : change !== 'disable' &&
