@@ -15,7 +15,7 @@ import { openDocument, type ProcessRole } from './process-role.ts';
 import type { SharedState } from './shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
-/** The log message for steps that no longer apply, at the start and after a reload. */
+/** The log message for steps that no longer apply, at startup and after a reload. */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
 /** A gateway's ladder, with its file. */
@@ -146,7 +146,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
   };
 }
 
-/** What the opening of the ladder uses. */
+/** What is needed to open the ladder. */
 interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
@@ -198,7 +198,7 @@ export async function openLadder(
     promote().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const timers = [
     setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS),
-    // Even if promotions are off: a reload can enable them.
+    // The timer runs even if promotions are off, because a reload can enable them.
     setInterval(() => void evaluate(), PROMOTION_MS),
   ];
   for (const timer of timers) timer.unref();

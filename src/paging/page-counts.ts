@@ -103,7 +103,7 @@ function isCount(value: unknown): value is number {
 export interface SharedPageCounts {
   /** Returns whether another gateway may know the count of a list. */
   mayKnow(key: string): boolean;
-  /** Returns the count that another gateway has learned, which is from then on in memory. Never rejects. */
+  /** Returns the count that another gateway has learned, and stores it in memory. Never rejects. */
   find(key: string): Promise<number | undefined>;
 }
 
@@ -123,7 +123,7 @@ interface SharedPageCountsParts {
   readonly position: () => LogPosition | undefined;
   /** Returns whether none of the tags has changed since a position of the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
-  /** Returns whether changes by other gateways arrive. */
+  /** Returns whether changes by other gateways can arrive. */
   readonly isSynced: () => boolean;
 }
 
@@ -136,7 +136,7 @@ interface SharedCount {
   readonly at: LogPosition;
 }
 
-/** How long a gateway does not ask again for a count that nobody knew. */
+/** How long a gateway waits before it asks again for a count that nobody knew. */
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
@@ -150,7 +150,7 @@ export function sharePageCounts(
   return {
     counts: {
       ...counts,
-      // A count that other gateways may have changed would refuse pages that exist.
+      // With a count that may be outdated, pages that exist could be refused.
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, list, tags, generation) {
         if (!counts.learn(key, list, tags, generation)) return false;

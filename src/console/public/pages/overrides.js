@@ -209,7 +209,7 @@ function Add({ operations, onDone, onClose }) {
         change === 'force-stale'
           ? field(
               'maxStaleSeconds',
-              'Maximum staleness in seconds',
+              'How stale may responses be, in seconds?',
               (more) => html`<input type="number" min="1" max="604800" defaultValue="86400" required ...${more} />`,
             )
           : change !== 'disable' &&
