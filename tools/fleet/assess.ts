@@ -117,7 +117,7 @@ export function assess(run: FleetRun): readonly Row[] {
     `${run.workload.pages[read.page]?.target} of ${read.audience}: version ${read.seen.version}, ${ms.toFixed(0)} ms old (${read.cache})`;
   const describeFill = ({ page, audience, version }: FillEvent) =>
     `${run.workload.pages[page]?.target} for ${audience}, version ${version}`;
-  const percent = (count: number) => `${((100 * count) / Math.max(1, figures.reads)).toFixed(1)} %`;
+  const percent = (count: number) => `${((100 * count) / Math.max(1, figures.reads)).toFixed(1)}%`;
   const perGateway = costs[0]?.gatewayCpuMs.map((_, index) => {
     const ms = costs.reduce((sum, one) => sum + (one.gatewayCpuMs[index] ?? 0), 0);
     const own = costs.reduce((sum, one) => sum + (one.requestsOf[index] ?? 0), 0);

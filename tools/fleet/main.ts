@@ -26,7 +26,7 @@ Usage: npm run fleet [-- FLAGS]
 
 It needs redis-server (or valkey-server) and haproxy (or nginx).
 
-The exit code is 0 if all bounds hold and the simulation differs by at most 15 %, 1 if not, and 2 for a wrong command line or a missing program.`;
+The exit code is 0 if all bounds hold and the simulation differs by at most 15%, 1 if not, and 2 for a wrong command line or a missing program.`;
 
 const { values } = parseArgs({
   options: {
@@ -95,7 +95,7 @@ async function check(settings: FleetSettings, programs: Programs, say: (text: st
 function describeSettings(settings: FleetSettings, { balancer }: Programs): string {
   const { gateways, callers, seconds, perSecond, writeShare, freshSeconds, staleSeconds, upstreamMs } = settings;
   return [
-    `${gateways} gateways behind ${balancer.kind}, ${callers} callers, ${perSecond} requests per second for ${seconds} s, ${writeShare * 100} % writes`,
+    `${gateways} gateways behind ${balancer.kind}, ${callers} callers, ${perSecond} requests per second for ${seconds} s, ${writeShare * 100}% writes`,
     `pages are fresh for ${freshSeconds} s and then stale for ${staleSeconds} s`,
     `the upstream takes ${upstreamMs.join(' to ')} ms`,
   ].join(';\n');

@@ -85,7 +85,7 @@ function runTable({ run }: ScaleResults): string {
     what,
     value,
     bound ?? '',
-    holds === undefined ? '' : holds ? 'holds' : '**broken**',
+    holds === undefined ? '' : holds ? 'met' : '**not met**',
   ]);
   return `${measuredOn(run)}\n${run.settings}.\n\n${table(['check', 'value', 'bound', 'verdict'], rows)}`;
 }
@@ -264,6 +264,6 @@ function pair(measured: number, simulated: number, text: (value: number) => stri
 }
 
 function percent(share: number, signed = false): string {
-  const text = `${(share * 100).toFixed(1)} %`;
+  const text = `${(share * 100).toFixed(1)}%`;
   return signed && share >= 0 ? `+${text}` : text;
 }
