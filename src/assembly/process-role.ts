@@ -71,7 +71,10 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
   return { changes, revocations, listen: (listener) => void listeners.push(listener) };
 }
 
-/** Creates the revocations of processes that serve together. No change can be missed, so every credential is trusted. */
+/**
+ * Creates the revocations of processes that serve together. No change can be missed, so verified credentials are
+ * trusted.
+ */
 function revocationsOf(changes: ChangeLog): Revocations {
   // The hash never leaves the machine, so it needs no secret key.
   const key = {
@@ -123,7 +126,7 @@ export function openDocument<T>(
   return document;
 }
 
-/** Lets workers claim uploads in the memory of the primary process. The claims of a worker end with it. */
+/** Lets workers claim uploads in the memory of the primary process. When a worker ends, its claims end too. */
 export function serveUploadClaims(
   { handlers, onEnd }: PrimaryRole,
   { claim }: Pick<ReturnType<typeof createUploadMemory>, 'claim'>,
@@ -171,7 +174,7 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
   };
 }
 
-/** A worker that gets no answer within this time counts for itself. */
+/** How long a worker waits for the primary process, in milliseconds. Without a response, it counts on its own. */
 const BUDGET_MS = 250;
 
 /** Lets workers use the budgets of the primary process. */
@@ -179,11 +182,11 @@ export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): v
   handlers['budget'] = async ({ rule, budget }: { rule: string; budget: string }) => limiter.take(rule, budget);
 }
 
-/** Returns the function with which a worker uses the budgets of the primary process. */
+/** Returns the function that a worker calls to use the budgets of the primary process. */
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the primary process may not have the rule yet, or no longer.
+    // During a reload, the primary process may not have the rule yet, or may no longer have it.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };

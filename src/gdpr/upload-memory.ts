@@ -27,7 +27,7 @@ export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
 }
 
-/** Returns a hash of the caller and the body, by which an upload is recognized. */
+/** Returns a hash of the caller and the body, which identifies an upload. */
 export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body'>): string {
   return hash('sha256', JSON.stringify([caller, hash('sha256', body, 'base64url')]), 'base64url');
 }

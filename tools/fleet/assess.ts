@@ -39,8 +39,8 @@ export const CONNECTED_BOUND_MS = 1000;
 /** How long after the response to a write its purge may still be on its way to a gateway. */
 const PURGE_SLACK_MS = 250;
 /**
- * The share of fetches that may be second ones after a purge. Until a gateway has read its own purge in the log, it uses
- * no page of another gateway, because it cannot know whether that page is older.
+ * The share of fetches that may be second fetches after one purge. Until a gateway has read its own purge in the log,
+ * it does not use the pages of other gateways, because it cannot know whether they are older.
  */
 const MAX_SECOND_SHARE = 0.001;
 

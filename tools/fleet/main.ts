@@ -26,7 +26,7 @@ Usage: npm run fleet [-- FLAGS]
 
 It needs redis-server (or valkey-server) and haproxy (or nginx).
 
-The exit code is 0 if all bounds hold and the simulation differs by at most 15%, 1 if not, and 2 for a wrong command line or a missing program.`;
+The exit code is 0 if all bounds are met and the simulation differs by at most 15%, 1 if not, and 2 for a wrong command line or a missing program.`;
 
 const { values } = parseArgs({
   options: {
