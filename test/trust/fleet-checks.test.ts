@@ -184,22 +184,27 @@ describe('the page docs/scale.md', () => {
       sharedHits: 0.2,
       fetchesPerSecond: 300,
       commandsPerSecond: { idle: 100, record: 2000, page: 7000, purge: 20, arrival: 880 },
-      pagesPerGateway: 1000,
-      pagesInRedis: 4000,
     };
-    const inputs = { gatewayCpuUsPerRequest: 500, redisCpuUsPerCommand: 20, gatewayBytes: 100_000_000, pageBytes: 500 };
+    const inputs = {
+      gatewayCpuUsPerRequest: 500,
+      redisCpuUsPerCommand: 20,
+      gatewayBytes: 100_000_000,
+      pageBytes: 500,
+      pageSeconds: 20,
+    };
     const needs = needsOf(fleet, inputs);
     expect(needs).toMatchObject({
       commandsPerSecond: 10_000,
       gatewayCores: 0.05,
       redisCores: 0.2,
+      // 100 requests per second and gateway, of which half are stored for 20 seconds, with 2,000 bytes each.
       gatewayBytes: 102_000_000,
-      redisBytes: 8_000_000,
+      redisBytes: 12_000_000,
       saturatesFirst: 'Redis (pages and locks)',
     });
     // Half a core for each gateway, one core for Redis, and the memory of both.
     // 912 g + 8.8 g² commands per second, of which one core executes 50,000.
     expect(largestFleet(fleet, inputs)).toBe(39);
-    expect(needs.dollarsPerMonth).toBeCloseTo(6 * 30 + ((10 * 102e6 + 2 * 8e6) / 2 ** 30) * 4, 5);
+    expect(needs.dollarsPerMonth).toBeCloseTo(6 * 30 + ((10 * 102e6 + 2 * 12e6) / 2 ** 30) * 4, 5);
   });
 });

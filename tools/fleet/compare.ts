@@ -111,8 +111,6 @@ export interface LargeFleet {
   readonly sharedHits: number;
   readonly fetchesPerSecond: number;
   readonly commandsPerSecond: Readonly<SimulationResult['commands']>;
-  readonly pagesPerGateway: number;
-  readonly pagesInRedis: number;
 }
 
 /** How many callers each gateway of a large fleet serves, and how often each of them sends a request. */
@@ -148,7 +146,5 @@ export async function simulateLarge(run: FleetRun, gateways: number): Promise<La
       purge: purge / seconds,
       arrival: arrival / seconds,
     },
-    pagesPerGateway: result.pagesInMemory / gateways,
-    pagesInRedis: result.pagesInRedis,
   };
 }

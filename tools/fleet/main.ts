@@ -3,7 +3,7 @@ import { createProgress } from '../../bench/progress.ts';
 import { assess, figuresOf, type Row } from './assess.ts';
 import { compareRuns, differencesOf, simulateLarge } from './compare.ts';
 import { findPrograms, type Programs } from './programs.ts';
-import { type FleetRun, type FleetSettings, runFleet } from './run-fleet.ts';
+import { type FleetRun, type FleetSettings, runFleet, STALE_IF_ERROR_SECONDS } from './run-fleet.ts';
 import { provenance, writeResults } from './scale-page.ts';
 
 const HELP = `Runs a fleet of gateways under load, kills one, restarts Redis, and checks what callers see.
@@ -130,6 +130,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
     redisCpuUsPerCommand,
     gatewayBytes: Math.max(...largest.rssBytes),
     pageBytes: largest.pageBytes,
+    pageSeconds: largest.settings.freshSeconds + STALE_IF_ERROR_SECONDS,
   };
   for (const fleet of fleets) console.log(JSON.stringify(fleet));
   const results = { points: { ...provenance(), points }, model: { ...provenance(), inputs, fleets } };

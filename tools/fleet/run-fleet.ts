@@ -86,6 +86,9 @@ export function settleSeconds(freshSeconds: number): number {
 
 const IDLE_SECONDS = 2;
 
+/** How long a page may be served if the upstream fails, and therefore stays stored, after its freshness. */
+export const STALE_IF_ERROR_SECONDS = 60;
+
 /** Runs a fleet under load. */
 export function runFleet(settings: FleetSettings, programs: Programs, say: (text: string) => void): Promise<FleetRun> {
   return withProcesses(async (group) => {
@@ -207,7 +210,7 @@ async function startGateways(
           cache: {
             freshSeconds: settings.freshSeconds,
             staleWhileRevalidateSeconds: settings.staleSeconds,
-            staleIfErrorSeconds: 60,
+            staleIfErrorSeconds: STALE_IF_ERROR_SECONDS,
             // To compare the copies of two callers, a gateway would fetch pages that it does not store.
             sampleShared: 0,
           },

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { formatFiles } from '../../bench/report/format-files.ts';
+import { DEFAULT_CACHE_OPTIONS } from '../../src/cache/cache-options.ts';
 import { grouped } from '../prove/proof.ts';
 import type { Row } from './assess.ts';
 import type { LargeFleet, Point } from './compare.ts';
@@ -23,6 +25,8 @@ export interface ModelInputs {
   readonly redisCpuUsPerCommand: number;
   readonly gatewayBytes: number;
   readonly pageBytes: number;
+  /** How long a page stays stored after it was fetched, in seconds. */
+  readonly pageSeconds: number;
 }
 
 /** The results in docs/scale.json, from which all tables of docs/scale.md are written. */
@@ -52,6 +56,7 @@ export function readResults(): ScaleResults {
 export function writeResults(changes: ScaleResults): void {
   const results = { ...readResults(), ...changes };
   writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
+  formatFiles([RESULTS]);
   writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
 }
 
@@ -143,8 +148,11 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayCores = (perGateway * inputs.gatewayCpuUsPerRequest) / 1e6;
   const redisCores = (commandsPerSecond * inputs.redisCpuUsPerCommand) / 1e6;
   const pageBytes = inputs.pageBytes + PAGE_OVERHEAD_BYTES;
-  const gatewayBytes = inputs.gatewayBytes + fleet.pagesPerGateway * pageBytes;
-  const redisBytes = fleet.pagesInRedis * pageBytes;
+  // Each read that memory does not serve stores a page there.
+  const storedPerSecond = perGateway * (1 - fleet.memoryHits);
+  const gatewayBytes =
+    inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);
+  const redisBytes = fleet.fetchesPerSecond * inputs.pageSeconds * pageBytes;
   // A gateway and a Redis server use one core for commands, whatever the machine has.
   const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
   const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
@@ -187,6 +195,7 @@ function modelTables({ model }: ScaleResults): string {
     ['CPU time of a gateway per request', `${inputs.gatewayCpuUsPerRequest.toFixed(0)} µs`],
     ['CPU time of Redis per command', `${inputs.redisCpuUsPerCommand.toFixed(1)} µs`],
     ['memory of a gateway without large caches', `${(inputs.gatewayBytes / MIB).toFixed(0)} MiB`],
+    ['time for which a page stays stored', `${inputs.pageSeconds} s`],
     ['size of a page', `${grouped(inputs.pageBytes)} bytes, and ${grouped(PAGE_OVERHEAD_BYTES)} for its key and tags`],
   ];
   const last = fleets.at(-1);

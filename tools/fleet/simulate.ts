@@ -37,9 +37,6 @@ export interface SimulationResult {
   readonly fetches: number;
   /** Redis commands by purpose. */
   readonly commands: Readonly<Record<'idle' | 'record' | 'page' | 'purge' | 'arrival', number>>;
-  /** The number of pages in the memory of all gateways, and in Redis, at the end. */
-  readonly pagesInMemory: number;
-  readonly pagesInRedis: number;
   readonly events: {
     readonly fills: readonly FillEvent[];
     readonly writes: readonly WriteEvent[];
@@ -325,8 +322,6 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     sharedHits: sharedHits / Math.max(1, counted),
     fetches: fills.length,
     commands,
-    pagesInMemory: gateways.reduce((sum, { memory }) => sum + memory.size, 0),
-    pagesInRedis: shared.size,
     events: { fills, writes, reads },
   };
 }
