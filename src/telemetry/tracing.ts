@@ -15,7 +15,7 @@ export interface Tracing {
   /** Which traces are sampled. The decision is made when a request arrives. */
   readonly sampling: Sampling;
   /**
-   * Loads the SDK. Until then, no spans are exported. Throws a `StartFault` if the optional packages are not installed.
+   * Loads the SDK. Until then, no spans are exported. Throws a `StartFault` if its packages are not installed.
    */
   open(): Promise<void>;
   /** Returns the function that exports the spans of a finished request. */
@@ -138,7 +138,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
   };
 }
 
-/** Loads the optional packages. */
+/** Loads the packages of the SDK. */
 async function loadSdk() {
   const [sdk, resources, otlp] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
@@ -154,10 +154,11 @@ function missingPackage(error: unknown, place: TracingParts['place']): StartFaul
   const name = /@opentelemetry\/[\w-]+/.exec(error.message)?.[0];
   if (name === undefined) return undefined;
   const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-    readonly optionalDependencies: Readonly<Record<string, string>>;
+    readonly dependencies: Readonly<Record<string, string>>;
   };
-  const packages = Object.entries(manifest.optionalDependencies).map(([one, version]) => `${one}@${version}`);
-  const message = `requires the optional package ${name}, which is not installed`;
+  const own = Object.entries(manifest.dependencies).filter(([one]) => one.startsWith('@opentelemetry/'));
+  const packages = own.map(([one, version]) => `${one}@${version}`);
+  const message = `requires the package ${name}, which is not installed`;
   return new StartFault([{ ...place, message, suggestion: `npm install ${packages.join(' ')}` }]);
 }
 

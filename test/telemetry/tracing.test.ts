@@ -43,7 +43,7 @@ describe('the packages of OpenTelemetry', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('OTEL_EXPORTER_OTLP_ENDPOINT');
-    expect(err).toContain('requires the optional package @opentelemetry/sdk-trace-missing, which is not installed');
+    expect(err).toContain('requires the package @opentelemetry/sdk-trace-missing, which is not installed');
     expect(err).toMatch(/npm install (?:@opentelemetry\/[\w-]+@\d+\.\d+\.\d+ ?){4}/);
   });
 });
