@@ -101,8 +101,12 @@ export function configSchema(): Record<string, unknown> {
       redis: redisOptionsSchema,
       rateLimits: rateLimitsSchema,
       workers: {
-        anyOf: [{ const: 'auto' }, { type: 'integer', minimum: 1, maximum: 64 }],
-        description: 'The number of processes that serve requests; auto means one for each core; PORTICO_WORKERS.',
+        type: ['integer', 'string'],
+        minimum: 1,
+        maximum: 64,
+        pattern: '^auto$',
+        description:
+          'The number of processes that serve requests, from 1 to 64; auto means one for each core; PORTICO_WORKERS.',
       },
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
