@@ -330,7 +330,8 @@ describe('a gateway with two workers', () => {
     const file = join(tempFolder(), 'damaged.mjs');
     writeFileSync(
       file,
-      `const call = (name, value) => ({ portico: 'call', id: 1, name, value });
+      `// The worker waits for the results of its own calls, whose ids are low.
+       const call = (name, value) => ({ portico: 'call', id: 1e9, name, value });
        const messages = [null, 5, 'text', [], {}, { portico: 'call' }, { portico: 'result', id: {} }, call('none'),
          call('constructor', 1), call('__proto__'), call('toString'), call('report'), call('report', { increase: 5 }),
          call('append'), call('append', { kind: 'purge', tags: 5 }), call('append', { kind: 'none' }),
