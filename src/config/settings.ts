@@ -12,7 +12,7 @@ import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
-import type { RedisOptions } from '../redis/redis-options.ts';
+import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
@@ -115,10 +115,10 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 
 /**
  * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
- * workers together, so each one gets its share.
+ * workers together, so each one gets its share. So do the limits on failed logins, unless the workers count in Redis.
  */
 export function workerShare(settings: Settings): Settings {
-  const { workers, upstream, cache, authentication } = settings;
+  const { workers, upstream, cache, authentication, redis } = settings;
   const share = (limit: number) => Math.max(1, Math.ceil(limit / workers));
   const { failures } = authentication;
   const { streams } = upstream;
@@ -134,10 +134,12 @@ export function workerShare(settings: Settings): Settings {
       streams: { ...streams, total: share(streams.total) },
     },
     cache: { ...cache, maxBytes: Math.floor(cache.maxBytes / workers) },
-    authentication: {
-      ...authentication,
-      failures: { ...failures, limit: share(failures.limit), limitPerName: share(failures.limitPerName) },
-    },
+    authentication: usesRedis(redis)
+      ? authentication
+      : {
+          ...authentication,
+          failures: { ...failures, limit: share(failures.limit), limitPerName: share(failures.limitPerName) },
+        },
   };
 }
 
