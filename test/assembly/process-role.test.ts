@@ -2,18 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type PrimaryRole, shareWithProcesses } from '../../src/assembly/process-role.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createPrimaryChangeLog } from '../../src/workers/ipc-change-log.ts';
-import { createPeer, type IpcPort, type Peer } from '../../src/workers/ipc-peer.ts';
-
-/** Two connected ends of a channel. */
-function channel(): readonly [IpcPort, IpcPort] {
-  const listeners: ((message: unknown) => void)[][] = [[], []];
-  const end = (own: 0 | 1): IpcPort => ({
-    send: (message) => queueMicrotask(() => listeners[1 - own]?.forEach((hear) => hear(structuredClone(message)))),
-    onMessage: (listener) => void listeners[own]?.push(listener),
-    onClose: () => undefined,
-  });
-  return [end(0), end(1)];
-}
+import { createPeer, type Peer } from '../../src/workers/ipc-peer.ts';
+import { ipcChannel } from '../builders/ipc-channel.ts';
 
 /** Connects two workers to a primary process, all in this process. */
 function processes() {
@@ -32,7 +22,9 @@ function processes() {
     systemClock,
   );
   return [1, 2].map((number) => {
-    const [ofPrimary, ofWorker] = channel();
+    const {
+      ends: [ofPrimary, ofWorker],
+    } = ipcChannel();
     const identity = { number, pid: undefined };
     const peer = createPeer(ofPrimary, (name) => {
       const handler = handlers[name];

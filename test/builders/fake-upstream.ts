@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cleanUpAfterFile } from './clean-up.ts';
+import { closeServer } from './close-server.ts';
 import { until } from './until.ts';
 
 /** A request as the upstream received it. */
@@ -82,13 +83,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
     requests: [],
     handler,
     received: (count) => until(() => fake.requests.length >= count),
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
   cleanUpAfterFile(fake.close);
   return fake;

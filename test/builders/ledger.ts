@@ -1,5 +1,6 @@
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
+import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
 import { createLedger, type LedgerParts } from '../../src/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
 import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
@@ -16,6 +17,19 @@ export function finished(violations: readonly Violation[] = [], more: Partial<Tr
   const upstream = { status: 200, shape: 'json', seconds: 0.1, attempts: 1 };
   return { ...createTrace(start), operation: 'listQuestions', upstream, ...more, violations: [...violations] };
 }
+
+let batches = 0;
+
+/** Creates a batch with the next number, which contains only what is given. */
+export const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
+  number: (batches += 1),
+  writtenAt: NOW,
+  release: 'one',
+  entries: [],
+  traffic: [],
+  dropped: 0,
+  ...more,
+});
 
 /** Creates a ledger in memory. */
 export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; retentionDays?: number } = {}) {

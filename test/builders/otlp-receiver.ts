@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { cleanUpAfterFile } from './clean-up.ts';
+import { closeServer } from './close-server.ts';
 import { until } from './until.ts';
 
 type Value = string | number | boolean | undefined;
@@ -66,13 +67,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       await until(() => receiver.spans.some(condition));
       return receiver.spans.find(condition) as ReceivedSpan;
     },
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
   cleanUpAfterFile(receiver.close);
   return receiver;

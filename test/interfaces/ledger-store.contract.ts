@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EntryDelta, LedgerBatch, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
+import type { EntryDelta, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
 import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
-import { NOW } from '../builders/ledger.ts';
+import { batch, NOW } from '../builders/ledger.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -46,17 +46,6 @@ const traffic = (requests: number, more: Partial<TrafficDelta> = {}): TrafficDel
   hour: hourAt(NOW),
   requests,
   checks: {},
-  ...more,
-});
-
-let batches = 0;
-const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
-  number: (batches += 1),
-  writtenAt: NOW,
-  release: 'one',
-  entries: [],
-  traffic: [],
-  dropped: 0,
   ...more,
 });
 

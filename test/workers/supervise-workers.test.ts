@@ -1,24 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { IpcPort } from '../../src/workers/ipc-peer.ts';
 import { createPeer, type Peer } from '../../src/workers/ipc-peer.ts';
 import { superviseWorkers, type WorkerProcess } from '../../src/workers/supervise-workers.ts';
+import { ipcChannel } from '../builders/ipc-channel.ts';
 import { until } from '../builders/until.ts';
-
-/** Two connected ends of a channel. */
-function channel(): { readonly ends: readonly [IpcPort, IpcPort]; close(): void } {
-  const listeners: ((message: unknown) => void)[][] = [[], []];
-  const closers: (() => void)[] = [];
-  const end = (own: 0 | 1): IpcPort => ({
-    send: (message) => queueMicrotask(() => listeners[1 - own]?.forEach((hear) => hear(structuredClone(message)))),
-    onMessage: (listener) => void listeners[own]?.push(listener),
-    onClose: (listener) => void closers.push(listener),
-  });
-  return { ends: [end(0), end(1)], close: () => closers.forEach((close) => close()) };
-}
 
 /** A worker process that exists only in this test. */
 function fakeWorker() {
-  const { ends, close } = channel();
+  const { ends, close } = ipcChannel();
   const exits: ((code: number | null, signal: string | null) => void)[] = [];
   const killed: string[] = [];
   const end = (code: number | null, signal: string | null = null) => {
@@ -113,7 +101,7 @@ describe('the supervisor of the workers', () => {
 
 describe('a call to the other process', () => {
   it('rejects if the function fails, does not exist or gives no result in time, and when the other process ends', async () => {
-    const { ends, close } = channel();
+    const { ends, close } = ipcChannel();
     createPeer(ends[1], (name) => {
       if (name === 'fail') return () => Promise.reject(new Error('no'));
       return name === 'hang' ? () => new Promise(() => undefined) : undefined;

@@ -7,7 +7,7 @@ import { createRedisStore, MAX_REPLICAS, openRedisStore } from '../../../src/led
 import type { Redis } from '../../../src/redis/connect-redis.ts';
 import type { RedisOptions } from '../../../src/redis/redis-options.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
-import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
+import { batch, finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
 import { responseViolation } from '../../builders/response-violation.ts';
@@ -24,16 +24,6 @@ async function connected(url: string, prefix: string, more: Partial<RedisOptions
   return redis;
 }
 
-let number = 0;
-const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
-  number: (number += 1),
-  writtenAt: NOW,
-  release: 'one',
-  entries: [],
-  traffic: [],
-  dropped: 0,
-  ...more,
-});
 const traffic = (requests: number, operation = 'listIdeas', hour = NOW / HOUR) => [
   { operation, hour, requests, checks: {} },
 ];
