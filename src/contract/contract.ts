@@ -19,7 +19,10 @@ import type { PathMatch } from './paths.ts';
 export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
-  /** A digest of the options and the files that the contract was compiled from, so that a reload can keep it. */
+  /**
+   * A digest of the options and files from which the contract was compiled. If it is unchanged, a reload reuses the
+   * contract.
+   */
   readonly sources: string;
   /** The overlays that were applied, in order. */
   readonly overlays: readonly string[];

@@ -26,14 +26,15 @@ interface CompiledOperation {
 
 /** Reads and compiles the contract. Throws a StartFault with all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
-  // If a file changes after this line, the digest belongs to its previous content, so the next reload compiles it again.
+  // If a file changes after this line, the digest still describes its previous content, so the next reload compiles the
+  // contract again.
   const sources = sourcesDigest(options);
   return withFolder(options, (folder) => ({ ...compileContract(options, folder), sources }));
 }
 
 /**
- * Returns a digest of everything that a contract is compiled from: the options and the contents of all files. If it is
- * the same, the contract is the same. Files that cannot be read count as empty.
+ * Returns a digest of everything that a contract is compiled from: the options and the contents of all files. If the
+ * digest is the same, so is the contract. Files that cannot be read count as empty.
  */
 export function sourcesDigest(options: ContractOptions): string {
   const { folder = contractFolder(), overlays, inferred, allowedParameters, maxCollected } = options;

@@ -12,7 +12,7 @@ function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Returns what would let a request without a credential through. */
+/** Returns what the client or the operator would have to change for a request without a credential to be accepted. */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
@@ -36,7 +36,7 @@ interface PageSizes {
   readonly maxPageSize: number;
 }
 
-/** Returns what would let a refused request for an undocumented path through. */
+/** Returns the configuration entry that would allow a refused request for an undocumented path. */
 export function undocumentedEntry(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
   { method, path }: { readonly method: string; readonly path: string },
@@ -102,5 +102,5 @@ function entryOf(key: string): string {
   return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;
 }
 
-/** Returns a string in quotation marks, as both YAML and JSON write it. */
+/** Quotes a string in a way that is valid in both YAML and JSON. */
 const quoted = (text: string): string => JSON.stringify(text);

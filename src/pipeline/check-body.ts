@@ -103,15 +103,15 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about the visibility without a lookup: a new comment has none yet, and that of an existing
- * comment is unknown.
+ * Returns what is known about the visibility without a lookup. A new comment has no visibility yet, and the visibility
+ * of an existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
-/** Looks up the parent of a new comment, or an existing comment together with its parent. */
+/** Looks up the parent of a new comment, or an existing comment and its parent. */
 async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<KnownVisibility> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {

@@ -28,7 +28,7 @@ export interface CompiledGateway {
   readonly undocumented: UndocumentedPlan;
   /**
    * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and
-   * names. Words that are not in the contract are preserved only if the path `exists` on the upstream.
+   * names. Words that do not occur in the contract are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;
   /** The global check levels, which apply to requests that match no operation. */

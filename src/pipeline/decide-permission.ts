@@ -166,7 +166,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 }
 
 /**
- * Returns whether a response reports a missing permission, in any form that the upstream uses. A denial that the
+ * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
  * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(

@@ -33,8 +33,8 @@ export interface ExplainStep {
 }
 
 /**
- * Returns the steps that explain how a request would be handled. The code is the same as for real requests, except that
- * the upstream is not contacted.
+ * Returns the steps that explain how a request would be handled. Uses the same code as real requests, but does not
+ * contact the upstream.
  */
 export function explain(
   gateway: CompiledGateway,

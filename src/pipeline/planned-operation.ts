@@ -7,7 +7,7 @@ import type { Overridden, OverrideTarget } from '../overrides/override.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration. They are only displayed. */
+  /** Descriptions of the levels that differ from the configuration. They are used only for display. */
   readonly moved?: readonly string[];
   /** The effects of operators' overrides. Undefined if there are none. */
   readonly overridden?: Overridden | undefined;
@@ -21,7 +21,7 @@ export interface PlannedOperation {
   readonly defaultPageSize: number | undefined;
   /**
    * Identifies everything that decides which pages may be stored and what a stored page means. It is part of the keys
-   * of stored pages and page counts, so after a reload a page is served only if it still means the same.
+   * of stored pages and page counts, so after a reload, a page is served only if it still means the same thing.
    */
   readonly pageVersion: string;
   /** The cache options. Undefined if responses are not stored. */

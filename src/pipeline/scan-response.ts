@@ -30,8 +30,8 @@ export type ScanResponse = (
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 /**
- * Creates the function that scans successful responses. The tables for a response are compiled when they are first
- * needed, because most gateways receive only some of the responses in the contract.
+ * Creates the function that scans successful responses. The tables for a response are compiled on first use, because
+ * most gateways receive only some of the responses in the contract.
  */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
   const { schemas } = contract;
@@ -41,7 +41,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       new Map(contract.validators(id).successes.map((success) => [success.status, success.files])),
     ]),
   );
-  /** The scanners, by the path of their schema and by the rules whose members they read. */
+  /** The scanners, keyed by the path of their schema and by the rules whose members they read. */
   const scanners = new Map<string, Map<number, Scanner | undefined>>();
 
   const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {

@@ -221,13 +221,13 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If the violations of a contract were not all collected, one that seems to be missing may still exist.
+    // If not all of a contract's violations were collected, one that seems to be missing may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];
 }
 
-/** Returns the first contract's violations that are missing from the second or less severe there. */
+/** Returns the first contract's violations that the second contract does not find, and those that it only reports. */
 function beyond(
   first: CollectedViolations,
   second: CollectedViolations,

@@ -261,7 +261,9 @@ export function unsafeTargetReason(path: string, query: string | undefined): str
   return undefined;
 }
 
-/** Returns whether a segment is `.` or `..`. Tomcat treats `..;x` as `..`, so the text after a semicolon is ignored. */
+/**
+ * Returns whether a segment is `.` or `..`. Text after a semicolon is ignored, because Tomcat treats `..;x` as `..`.
+ */
 function isDotSegment(segment: string): boolean {
   const name = segment.replace(/(?:;|%3b).*$/i, '').replaceAll(/%2e/gi, '.');
   return name === '.' || name === '..';

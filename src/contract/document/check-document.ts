@@ -179,7 +179,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources that a schema applies to the value itself rather than to a value inside it. */
+/** Returns the names of the resources that a schema applies to the value itself rather than to something inside it. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;

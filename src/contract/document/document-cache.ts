@@ -67,7 +67,7 @@ function store(folder: string, file: string, text: string): void {
     replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
     removeOldest(folder);
   } catch {
-    // The only consequence is that the next startup parses the YAML again.
+    // The only consequence is that the next startup has to parse the YAML again.
   }
 }
 

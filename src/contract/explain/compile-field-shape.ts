@@ -40,7 +40,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
 /**
  * Compiles the documented fields and the expected forms of a value, at all levels, from the generated schemas. Returns
- * undefined if the contract leaves the value entirely open.
+ * undefined if the contract does not restrict the value at all.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
   // Many operations return the same resources, so each resource is compiled only once per contract.

@@ -205,7 +205,9 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** If an object has fewer documented fields than this, it means nothing that most of them are missing. */
+/**
+ * If the contract documents fewer fields than this for an object, it is not significant that most of them are missing.
+ */
 const ENOUGH_FIELDS = 8;
 
 /**

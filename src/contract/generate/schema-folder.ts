@@ -51,7 +51,7 @@ interface SchemaDifference {
 
 const PARTS = ['resources', 'operations'];
 
-/** Compares generated files with the files in a folder, which does not have to exist. */
+/** Compares generated files with the files in a folder. The folder does not have to exist. */
 export function compareSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const onDisk = new Map(PARTS.flatMap((part) => readSchemas(folder, part)));
   const names = [...generated.keys()];

@@ -20,7 +20,7 @@ export interface CachePageServices {
   readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
-  /** The share of a page's freshness at its end in which one gateway refreshes a shared page. */
+  /** The final part of a page's freshness lifetime, as a fraction, during which one gateway refreshes a shared page. */
   readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */
@@ -97,7 +97,10 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     else refreshOnce(key, sharedPages, fetchStale, end).catch(end);
   };
 
-  /** Takes the page that another gateway has fetched in the meantime, or fetches it unless another gateway does. */
+  /**
+   * Uses the page if another gateway has fetched it in the meantime. Otherwise, fetches it, unless another gateway is
+   * already doing so.
+   */
   const refreshOnce = async (
     key: string,
     pages: SharedPages,
@@ -118,7 +121,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
-  /** Occasionally fetches a caller's own copy of a shared page, to verify that the page is the same for all callers. */
+  /**
+   * Occasionally fetches the caller's own copy of a shared page to verify that the page is the same for all callers.
+   */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);
@@ -152,7 +157,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
-  /** Serves a page that another gateway has fetched, or fetches it for all of them. */
+  /** Serves a page that another gateway has fetched, or fetches it on behalf of all gateways. */
   const fillOnce = async (exchange: Exchange, key: string, pages: SharedPages): Promise<Reply> => {
     const { kind, shared, done } = await pages.claim(key, { mayWait: true });
     const found = shared === undefined ? cache.lookup(key) : cache.adopt(key, shared);
@@ -200,18 +205,22 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
- * Returns a function that returns whether a page is stale or will be soon. `share` is the part of its freshness that is
- * left then. Each gateway begins at another time, so that not all of them ask for the lock at once.
+ * Returns a function that tells whether a page is stale or will be soon. `share` is the fraction of its freshness
+ * lifetime that remains at that point. Each gateway uses a random fraction between half of `share` and all of it, so
+ * that the gateways do not all request the lock at the same time.
  */
 function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {
   const ownShare = share * (0.5 + Math.random() / 2);
   return ({ entry: { freshUntilAt, storedAt } }) => freshUntilAt - clock() < (freshUntilAt - storedAt) * ownShare;
 }
 
-/** How long a page is not refreshed again after another gateway was found to refresh it. */
+/**
+ * How long to wait before refreshing a page after finding that another gateway is already refreshing it, in
+ * milliseconds.
+ */
 const BUSY_MS = 250;
 
-/** Serves a stored page because of an override, neither refreshing nor comparing it. */
+/** Serves a stored page because of an override, without refreshing or comparing it. */
 function serveForced(key: string, found: CacheLookup, { trace }: Exchange): Reply {
   const { ageSeconds, ttlSeconds, state } = found;
   if (state === 'fresh') {

@@ -13,11 +13,11 @@ export interface IsolatePageServices {
 }
 
 /**
- * Refuses requests for a page that keeps failing, for a few seconds, so that one broken page costs neither its clients
- * nor the upstream a full exchange for every request. Other pages are not affected.
+ * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, every request for a broken
+ * page would cost its client and the upstream a full exchange. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
-  /** The pages whose latest fetch failed, with the page that failed last at the end. */
+  /** The pages whose latest fetch failed, ordered by the time of that failure. */
   const failing = new Map<string, FailingPage>();
 
   const refuseIsolated = (key: string) => {
@@ -56,7 +56,7 @@ export function isolatePage({ failingPages: options, clock }: IsolatePageService
       return (next) => (exchange) => {
         if (failing.size > 0) refuseIsolated(pageKey(planned, exchange));
         const fetched = next(exchange);
-        // The outcome is recorded beside the path of the reply, which it does not delay.
+        // The outcome is recorded separately so that the reply is not delayed.
         void record(fetched, () => pageKey(planned, exchange));
         return fetched;
       };
@@ -65,22 +65,22 @@ export function isolatePage({ failingPages: options, clock }: IsolatePageService
 }
 
 interface FailingPage {
-  /** The number of failures in a row. */
+  /** The number of consecutive failures. */
   readonly failures: number;
-  /** When the page failed last, in epoch milliseconds. */
+  /** When the page last failed, in epoch milliseconds. */
   readonly failedAt: number;
-  /** 0 until the page has failed often enough. */
+  /** When requests for the page are accepted again, in epoch milliseconds. 0 until the page has failed often enough. */
   readonly isolatedUntil: number;
 }
 
-/** Failures that are further apart are not a row. */
+/** Failures that are further apart than this do not count as consecutive, in milliseconds. */
 const ROW_MS = 60_000;
 const MAX_PAGES = 1000;
 
 /**
- * The failures that can be the fault of a single page. A connection that is refused, a full queue or an open circuit
- * concerns all pages. A response that breaks the contract came from a working upstream, and the ladder has to see how
- * many of them are refused.
+ * Failures that a single page can cause. A refused connection, a full queue or an open circuit, by contrast, affects
+ * all pages. A response that violates the contract came from a working upstream, and the ladder has to see how many of
+ * these responses are refused.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',

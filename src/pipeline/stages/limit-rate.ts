@@ -9,11 +9,17 @@ import type { Stage, StagePlanner } from '../stage.ts';
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** What shares a budget: the requests of a caller, the requests from a network, or all callers with a role. */
+  /**
+   * Which requests share a budget: those of one caller, those from one network, or those of all callers with a given
+   * role.
+   */
   readonly per: 'caller' | 'network' | 'role';
-  /** The operations to which the rule applies. Undefined for all, and for undocumented paths. */
+  /**
+   * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented
+   * paths.
+   */
   readonly operations?: readonly string[];
-  /** The rule applies only to callers with one of these roles. Undefined for all callers. */
+  /** The roles to whose members the rule applies. If undefined, the rule applies to all callers. */
   readonly roles?: readonly string[];
   readonly requests: number;
   readonly windowSeconds: number;
@@ -45,17 +51,21 @@ interface RateLimiterParts {
   readonly rules: readonly RateLimitRule[];
   /** The Redis server on which the budgets are shared. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
-  /** Uses a budget that several processes share without Redis. If it rejects, only this process counts. */
+  /**
+   * Counts a request against a budget that several processes share without Redis. If it rejects, this process counts
+   * the request on its own.
+   */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /** Called for each refused request. */
   readonly onLimited: (rule: string, operation: string | undefined) => void;
 }
 
 /**
- * The number of budgets stored per rule. Beyond it, the least recently used budget is dropped, and so is full again.
+ * The maximum number of budgets stored per rule. When it is exceeded, the least recently used budget is dropped, so its
+ * owner starts again with a full one.
  */
 const MAX_BUDGETS = 50_000;
-/** How often the key of the fleet is read again, in case Redis has lost its data, in milliseconds. */
+/** How often the fleet's key is reread in case Redis has lost its data, in milliseconds. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
@@ -101,7 +111,7 @@ export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: Ra
 
 /**
  * Returns whose budget a request uses, or undefined if the rule does not apply. Unverified callers use the budget of
- * their network, because anyone could otherwise use up somebody else's budget with a forged name.
+ * their network. Otherwise, anyone could use up somebody else's budget with a forged name.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));
@@ -125,7 +135,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
           keyPrefix: '',
           insuranceLimiter: memory,
         });
-  // The library stores any number of keys until they expire.
+  // The library stores keys until they expire and does not limit their number.
   const recent = new LRUCache<string, true>({
     max: MAX_BUDGETS,
     dispose: (_value, key, reason) => {
@@ -133,7 +143,10 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
     },
   });
   return {
-    /** Uses the budget of `text`. `hash` is its name in Redis. Without it, only this gateway counts. */
+    /**
+     * Counts a request against the budget of `text`, whose name in Redis is `hash`. Without `hash`, only this gateway
+     * counts the request.
+     */
     async take(text: string, hash: string | undefined): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
       recent.set(key, true);
@@ -148,7 +161,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   };
 }
 
-/** Returns the part of the official client that the library uses. */
+/** Returns the only part of the official client that the library uses. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {
@@ -161,7 +174,7 @@ function storeOf(redis: Redis) {
 }
 
 /**
- * Returns a function that hashes names and networks with the key of the fleet. It returns undefined as long as the key
+ * Returns a function that hashes names and networks with the fleet's key. The function returns undefined while the key
  * is unknown because Redis is unavailable.
  */
 function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
@@ -182,7 +195,7 @@ function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> 
   };
 }
 
-/** Refuses requests beyond the budgets of `rateLimits`. */
+/** Refuses requests that exceed the budgets of `rateLimits`. */
 export function limitRate(limiter: RateLimiter | undefined): StagePlanner {
   return {
     name: 'limit-rate',

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Removes the stored responses with these tags. If other gateways must remove them too, returns a promise. */
+/** Removes the stored responses with these tags. Returns a promise if other gateways must remove them too. */
 export type Purge = (tags: readonly string[]) => unknown;
 
 /**

@@ -37,7 +37,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   };
 }
 
-/** Returns the reply with another body. If it had an entity tag, the tag is that of the new body. */
+/** Returns the reply with a different body. If the reply had an entity tag, it gets the new body's tag. */
 function withBody(reply: Reply, body: Buffer): Reply {
   if (body === reply.body) return reply;
   return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };

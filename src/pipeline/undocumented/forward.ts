@@ -34,7 +34,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
     const { authorization } = principal;
     const { traceparent } = arrival;
     const upload = uploadOf(arrival);
-    // The proxy library sends an upload once.
+    // The proxy library sends an upload only once, so there is no series of attempts to log.
     const log = upload === undefined ? logAttempts?.(traceparent) : undefined;
     const signal = clientGone?.();
     const owner = streamOwner(principal, arrival.clientAddress);
