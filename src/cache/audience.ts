@@ -58,8 +58,8 @@ export interface AudienceGuard {
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**
-   * From now on, stores the operation's responses separately for each caller. Call this when a response shows that it
-   * depends on the caller.
+   * Makes the cache store the operation's responses separately for each caller from now on. Call this when a response
+   * shows that it depends on the caller.
    */
   demote(operationId: string): void;
   /** Returns the ids of the demoted operations. */
@@ -67,8 +67,8 @@ export interface AudienceGuard {
 }
 
 /**
- * Creates an audience guard. `random` returns 0 ≤ x < 1. `onDemoted` is called once for each demoted operation, except
- * for those that were already `demoted` before.
+ * Creates an audience guard. `random` returns 0 ≤ x < 1. `demoted` lists the operations that were demoted earlier.
+ * `onDemoted` is called once for each further operation that is demoted.
  */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;

@@ -31,11 +31,11 @@ export interface CacheOptions extends Freshness {
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
-  /** The share of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
+  /** The fraction of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
   readonly sampleShared: number;
   /**
-   * The share of a page's freshness at its end in which one of the gateways that share pages refreshes it, from 0 to
-   * 0.5. 0 means that pages are refreshed only once they are stale.
+   * The final part of a page's freshness lifetime, as a fraction from 0 to 0.5, during which one of the gateways that
+   * share the page refreshes it. 0 means that pages are refreshed only once they are stale.
    */
   readonly earlyRefresh: number;
   readonly failures: FailingPageOptions;
@@ -43,7 +43,9 @@ export interface CacheOptions extends Freshness {
 
 /** When requests for a page that keeps failing are refused. */
 export interface FailingPageOptions {
-  /** The number of failures in a row. 0 means that no page is refused. */
+  /**
+   * The number of consecutive failures after which requests for a page are refused. 0 means that no page is refused.
+   */
   readonly after: number;
   /** How long requests for the page are refused, in seconds. */
   readonly seconds: number;

@@ -15,8 +15,8 @@ export interface ChangeFollower extends ChangeListener {
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
   /**
-   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. It may not be served if
-   * changes cannot arrive, so that the data may be older than the bound.
+   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. Such data must not be
+   * served if it may be older than the bound because changes cannot arrive.
    */
   mayServe(asOf: number): boolean;
   /** Returns whether changes have arrived within the bound. */
@@ -26,7 +26,7 @@ export interface ChangeFollower extends ChangeListener {
 /** The parts of a change follower. */
 interface ChangeFollowerParts {
   readonly clock: Clock;
-  /** Returns the latest instant for which all changes are known to be applied here, in epoch milliseconds. */
+  /** Returns the latest instant up to which all changes are known to have been applied here, in epoch milliseconds. */
   readonly syncedAt: () => number;
   /** Returns the changes that this process has applied to its memory but that the log does not contain yet. */
   readonly unapplied: () => Iterable<SharedChange>;
@@ -50,8 +50,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The number of such a change is not known yet. Until the log contains the change, pages of other processes that it
-  // affects must not be used.
+  // The position of an unapplied change is not known yet. Until the log contains the change, the affected pages of
+  // other processes must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;

@@ -88,7 +88,7 @@ export interface PageCache {
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Removes the pages whose keys no longer occur. This reads every key. Returns the number of pages removed. */
+  /** Removes the pages whose keys no longer occur. This checks every key. Returns the number of pages removed. */
   retain(occurs: (key: string) => boolean): number;
   /**
    * Returns a number that grows with every purge. Coalescing keys include it, so that a request after a write cannot

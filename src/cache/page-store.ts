@@ -16,7 +16,7 @@ export interface PageStore {
   renew(hash: string, token: string, ms: number): Promise<void>;
   /** Releases the lock if the token still holds it, and reports to all processes whether the page was stored. */
   release(hash: string, token: string, stored: boolean): Promise<void>;
-  /** Calls the listener when a page was fetched, here or elsewhere. Calls can be lost. */
+  /** Calls the listener when a page has been fetched, here or elsewhere. Some calls may be lost. */
   onFilled(listener: (hash: string, stored: boolean) => void): void;
 }
 
@@ -34,7 +34,7 @@ return 1`,
 };
 
 /**
- * Creates a store in Redis. Every page has its own group, so that pages are distributed over the nodes of a cluster.
+ * Creates a store in Redis. Each page has a key group of its own, so pages are distributed over the nodes of a cluster.
  */
 export function createRedisPageStore(redis: Redis): PageStore {
   const valueOf = (hash: string) => redis.key(`page:${hash}`);

@@ -14,7 +14,7 @@ import { audienceOfKey, type StoredPage } from './stored-page.ts';
 /** Which page a request needs from the second level, and whether it may wait for another gateway to fetch it. */
 interface Need {
   readonly mayWait: boolean;
-  /** Only a fresh page that was stored after this instant is useful. Epoch milliseconds. */
+  /** Only a fresh page that was stored after this instant is useful. In epoch milliseconds. */
   readonly newerThan?: number;
 }
 
@@ -35,12 +35,12 @@ interface SharedPageCounts {
   readonly miss: number;
   /** Pages that were purged, damaged or too old. */
   readonly invalid: number;
-  /** Lookups that were not sent. */
+  /** Lookups that were skipped because the second level could not be used. */
   readonly away: number;
   readonly error: number;
   /** Requests that waited while another gateway fetched their page. */
   readonly waits: number;
-  /** The waiting requests that then received the page, so that they did not have to fetch it. */
+  /** Requests that received the page after waiting, and so did not have to fetch it. */
   readonly avoided: number;
 }
 
@@ -120,7 +120,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const counts = { hit: 0, miss: 0, invalid: 0, away: 0, error: 0, waits: 0, avoided: 0 };
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
-  // With a lock, gateways would fetch a page that cannot be stored one after the other.
+  // The pages that cannot be stored, each with the time until which it is fetched without a lock. With a lock, the
+  // gateways would fetch such a page one after the other.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
@@ -129,7 +130,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     for (const wake of waiting.get(hash) ?? []) wake(stored);
   });
 
-  /** Starts to listen for the report about a page. `outcome` is undefined if no report arrives in time. */
+  /** Starts listening for the report about a page. `outcome` is undefined if no report arrives in time. */
   const listen = (hash: string) => {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     const wakes = waiting.get(hash) ?? new Set();
@@ -170,7 +171,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       store.renew(hash, token, times.lease).catch(() => undefined);
     }, times.renew).unref();
     const finish = async () => {
-      // Waiting requests fetch a purged page again under a lock, like any missing page.
+      // A purged page is like any missing page: the waiting requests look it up again and take the lock to fetch it.
       const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
       if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
       await store.release(hash, token, mayLookUp);

@@ -36,7 +36,7 @@ export interface StoredPage {
   readonly etag: string;
   /** When the page was stored, in epoch milliseconds. The other times of a page use the same unit. */
   readonly storedAt: number;
-  /** When the fetch of the page began. The page contains every change that was made before. */
+  /** When the fetch of the page began. The page reflects every change made before then. */
   readonly asOf: number;
   readonly freshUntilAt: number;
   /** The time until which the page may be served while a new one is fetched. */

@@ -23,7 +23,7 @@ export interface Readiness {
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
-  /** The health of the legacy server, which does not affect the readiness. */
+  /** The health of the legacy server, which does not affect readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
   /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */

@@ -63,7 +63,7 @@ export class HttpArrival implements Arrival {
   readonly requestId: string;
   readonly traceparent: string;
   readonly tracestate: string | undefined;
-  /** Portico's own span of the request, in the format of `traceparent`. */
+  /** Portico's own span for the request, in the format of `traceparent`. */
   readonly ownSpan: string;
   readonly parentSpanId: string | undefined;
   readonly receivedAt: number;
@@ -175,7 +175,7 @@ const SCHEME = /^https?$/;
 
 /**
  * Returns the nearest address that is not a trusted proxy. Each proxy appends the address of its own client, so the
- * list is read from its end, and only as far as it consists of addresses.
+ * list is read from its end, up to the first entry that is not an address.
  */
 function clientBehind(peer: string, list: string | string[] | undefined, isTrusted: ArrivalSetup['isTrusted']): string {
   let nearest = peer;

@@ -17,7 +17,7 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly secure?: SecureListening | undefined;
 }
 
-/** A client's connection, as far as closing it is concerned. */
+/** The part of a client's connection that is needed to close it. */
 type Closable = Pick<Connection, 'idle' | 'end'>;
 
 /** A server and its open connections, before it starts listening. */

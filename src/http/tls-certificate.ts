@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 /** The certificate and key of the public listener, as read from their files. */
 export interface TlsIdentity {
   readonly context: SecureContextOptions;
-  /** The first instant at which a certificate of the chain is no longer valid, in epoch milliseconds. */
+  /** The time at which the first certificate in the chain expires, in epoch milliseconds. */
   readonly notAfter: number;
   /** The SHA-256 fingerprint of the certificate, for logs. */
   readonly fingerprint: string;
@@ -206,7 +206,7 @@ export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
   return { use, notAfter: () => current.notAfter, isOutdated: () => isOutdated, close: () => clearInterval(timer) };
 }
 
-/** Returns a text that changes when one of the files changes, even if the change replaces a symbolic link. */
+/** Returns a string that changes whenever one of the files changes, including when a symbolic link is replaced. */
 function versionOf({ certFile, keyFile, passphraseFile, clientCaFile }: TlsOptions): string {
   const versions = [certFile, keyFile, passphraseFile, clientCaFile].map((path) => {
     const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });

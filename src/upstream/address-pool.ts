@@ -15,10 +15,10 @@ export interface ProbedAddress {
   probe: AddressHealth['probe'];
 }
 
-/** An address that is no longer used, or is used again. */
+/** An address that was taken out of use or put back into use. */
 export interface AddressChange {
   readonly address: string;
-  /** How long the address is not used, in seconds. 0 if it is used again. */
+  /** How long the address will not be used, in seconds. 0 if it is back in use. */
   readonly ejectedSeconds: number;
 }
 
@@ -29,7 +29,7 @@ interface AddressPool {
   /** A proxy that chooses an address for every request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
-  /** Records that the probes of an address have succeeded again or have failed. */
+  /** Records that an address's probes have failed, or that they have succeeded again. */
   probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
   health(): readonly AddressHealth[];
 }
@@ -39,7 +39,7 @@ interface Member extends ProbedAddress {
   inFlight: number;
   /** The number of failures since the last success. */
   failures: number;
-  /** The number of times the address was ejected since its last success. */
+  /** The number of times the address has been ejected since its last success. */
   ejections: number;
   /** When the address is tried again, in epoch milliseconds. */
   ejectedUntil: number;
@@ -50,7 +50,7 @@ type Outcome = 'succeeded' | 'failed' | 'neutral';
 
 const isUsable = (member: Member, now: number) => member.probe !== 'failed' && now >= member.ejectedUntil;
 
-/** After an ejection, one request at a time tries whether the address has recovered. */
+/** After an ejection, the address receives only one request at a time until it has recovered. */
 const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
 
 /** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
@@ -80,7 +80,10 @@ export function createAddressPool(
     for (const member of inTurn) if (best === undefined || member.inFlight < best.inFlight) best = member;
     return best;
   };
-  /** Returns the address for a request. If none is usable, the circuit decides whether requests are sent at all. */
+  /**
+   * Returns the address for a request. If no address is usable, returns one anyway, because the circuit decides whether
+   * requests are sent at all.
+   */
   const choose = (avoided?: string): Member => {
     const now = clock();
     const usable = members.filter((member) => isUsable(member, now));
@@ -127,7 +130,7 @@ export function createAddressPool(
 
   const dispatch = (to: (member: Member) => Pick<Dispatcher, 'dispatch'>) => ({
     dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
-      // A request that is repeated goes to another address.
+      // A repeated request goes to a different address.
       const member = choose(request.sentTo);
       request.sentTo = member.host;
       return to(member).dispatch(request, observed(request, handler, begin(member)));
@@ -156,7 +159,7 @@ export function createAddressPool(
           events.onResponse(incoming);
         },
         onError(error) {
-          // The error of a client's body is not the upstream's.
+          // If the client's body failed, the address is not at fault.
           end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
           events.onError(error);
         },
@@ -184,7 +187,7 @@ export function createAddressPool(
 
 const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
-/** The failures that say nothing about the address. */
+/** Failures that say nothing about the state of the address. */
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'too_large']);
 
 /** Returns a handler that passes every event on and reports the outcome of the request once it has ended. */

@@ -140,7 +140,8 @@ interface LegacyAddressRewriter {
 /** Creates a rewriter for one body. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
-  // Bytes before `until` are final. The rest may contain part of an address, so it waits for the next chunk.
+  // Bytes before `until` are final. The rest may contain part of an address, so it is held back until the next chunk
+  // arrives.
   const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;

@@ -7,7 +7,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 export interface StreamOwner {
   /** The caller's audience. Undefined if no credential was sent. */
   readonly caller: string | undefined;
-  /** True if the credential was verified. Unverified credentials can be made up in any number. */
+  /** True if the credential was verified. A client can make up any number of unverified credentials. */
   readonly isVerified: boolean;
   readonly address: string;
 }
@@ -18,14 +18,17 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
   return { caller, isVerified: kind === 'verified', address: clientAddress };
 }
 
-/** Returns the client whose turn a waiting request uses: a verified caller, or a network for all others. */
+/**
+ * Returns the client that a waiting request belongs to when waiting clients take turns: the verified caller, or the
+ * network for all others.
+ */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }
 
 /**
  * Counts the exchanges whose duration depends on the client, because a body is streamed to or from it. They have
- * separate limits, so that slow clients cannot take the places of exchanges that only wait for the upstream.
+ * separate limits so that slow clients cannot use up the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */

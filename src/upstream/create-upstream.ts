@@ -53,7 +53,7 @@ export interface UpstreamRequest {
    * if a body may be streamed in either direction.
    */
   readonly owner?: () => StreamOwner;
-  /** Identifies the page if the response is one that is stored. Its failures alone never open the circuit. */
+  /** Identifies the page if the response can be stored. Failures of a single page never open the circuit. */
   readonly page?: string | undefined;
   /**
    * The form of the response.
@@ -67,7 +67,7 @@ export interface UpstreamRequest {
    * streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
-  /** Records every sending of the request, and names the span of each. Undefined if spans are not exported. */
+  /** Records each time the request is sent, and names the span of each attempt. Undefined if spans are not exported. */
   readonly log?: AttemptLog | undefined;
 }
 
@@ -83,7 +83,9 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
   /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
   readonly limitsExceeded: number;
-  /** The numbers of retries since the start. `refused` retries were not sent because the budget was used up. */
+  /**
+   * The number of retries since startup, by outcome. `refused` retries were not sent because the budget was used up.
+   */
   readonly retries: Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 }
 
@@ -91,7 +93,7 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
 interface UpstreamListeners {
   /** Called when the circuit opens or closes. */
   readonly onCircuit?: ((change: CircuitChange) => void) | undefined;
-  /** Called when one of several addresses is ejected or used again. */
+  /** Called when one of several addresses is ejected or put back into use. */
   readonly onAddress?: ((change: AddressChange) => void) | undefined;
 }
 
@@ -101,7 +103,7 @@ export interface Upstream {
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   history(): GateHistory;
-  /** Returns the health of the legacy server, as its latest responses show it. */
+  /** Returns the health of the legacy server, based on its latest responses. */
   health(): UpstreamHealth;
   /** Starts or stops the health probes, if they are configured. In `observe` mode, none are sent. */
   runProbes(isOn: boolean): void;
@@ -147,15 +149,15 @@ export function createUpstream(
           pool?.addresses ?? [single],
           (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
         );
-  /** Returns whether a request that failed before its response may be repeated, apart from the budget. */
+  /** Returns whether a request that failed before its response may be repeated, provided that the budget allows it. */
   const mayRepeat = (error: unknown, wire: WireRequest) =>
     (isConnectionLost(error) && wire.reused === true) ||
     (pool !== undefined && !observesLimits && (isConnectionLost(error) || isConnectTimeout(error)));
 
   /**
-   * Sends a request at most twice: if a reused connection fails before the response arrives, a safe request is repeated
-   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, it is also
-   * repeated after any other lost connection, at another address.
+   * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is repeated
+   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, a safe request
+   * is also repeated, at another address, if a new connection fails or cannot be opened in time.
    */
   const send = async <T>(request: UpstreamRequest, path: string, sendOnce: SendOnce<T>) => {
     const once = request.log === undefined ? sendOnce : logged(sendOnce, request.log, clock);

@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { createStop, sendBuffered } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Requests that test at intervals whether the addresses of the upstream respond. */
+/** Periodic requests that test whether the upstream's addresses respond. */
 interface HealthProbes {
   /** Starts or stops the probes. Repeated calls have no effect. */
   run(isOn: boolean): void;
@@ -15,7 +15,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Creates the probes. An address that responds with any status below 500 is healthy, even if it refuses the probe,
- * which has no credential. `onChange` is called when enough probes in a row have had the other result.
+ * which has no credential. `onChange` is called when enough consecutive probes have had the opposite result.
  */
 export function createHealthProbes(
   { intervalSeconds, timeoutMs, unhealthyAfter, healthyAfter }: UpstreamOptions['probe'],
@@ -24,7 +24,7 @@ export function createHealthProbes(
   onChange: (address: ProbedAddress, result: 'passed' | 'failed') => void,
 ): HealthProbes {
   let timer: NodeJS.Timeout | undefined;
-  /** The number of probes in a row with a result that differs from the known one. */
+  /** For each address, the number of consecutive probes whose result differs from the known one. */
   const differing = new Map<ProbedAddress, number>();
 
   const succeeds = async ({ connections }: ProbedAddress): Promise<boolean> => {

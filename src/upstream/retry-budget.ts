@@ -2,9 +2,9 @@ import type { Clock } from '../lib/clock.ts';
 
 /** The `upstream.retryBudget` configuration key. */
 export interface RetryBudgetOptions {
-  /** The share of safe requests that may be retried, in percent. */
+  /** The percentage of safe requests that may be retried. */
   readonly percent: number;
-  /** The number of retries per second that are allowed however few requests there are. */
+  /** The number of retries per second that are always allowed, no matter how few requests there are. */
   readonly minPerSecond: number;
 }
 

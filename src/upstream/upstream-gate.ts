@@ -18,7 +18,7 @@ export interface GatePass {
   stream(owner: StreamOwner): void;
   /**
    * `failure` is the transport failure, if there was one. Any response is a success of the transport, whatever its
-   * status. `page` identifies a page that is stored: if the same page fails again and again, only its first failures
+   * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only its first failures
    * count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;
@@ -28,7 +28,7 @@ export interface GatePass {
 interface Waiter {
   /** Ends the wait. */
   readonly signal?: Cancellation | undefined;
-  /** The client whose turn the exchange uses. Clients get places in turn. */
+  /** The client that the exchange belongs to. Waiting clients take turns. */
   readonly client?: string;
 }
 
@@ -57,7 +57,7 @@ export interface GateHistory {
 
 const MAX_CHANGES = 50;
 
-/** How many failures of the same page in a row count toward the circuit. */
+/** How many consecutive failures of the same page count toward the circuit. */
 const COUNTED_PER_PAGE = 3;
 
 /** Decides whether an exchange may begin. Plans and passthrough share one limit and one circuit. */
@@ -110,8 +110,8 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  // The failures of each page since the last success. Only pages whose failures counted are in the map, so its size is
-  // limited by the number of failures that opens the circuit.
+  // The number of failures of each page since the last success. Only pages whose failures counted are in the map, so
+  // its size is limited by the number of failures that opens the circuit.
   const pageFailures = new Map<string, number>();
   const isRepeated = (page: string) => {
     const failures = (pageFailures.get(page) ?? 0) + 1;
@@ -122,7 +122,7 @@ export function createUpstreamGate(
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
     const outcome = outcomeOf(failure);
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
-    // A refused connection concerns all pages, and a trial has to decide.
+    // A refused connection affects all pages. A trial must end with a verdict, whichever page it requested.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
     return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
   };

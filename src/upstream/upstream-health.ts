@@ -12,7 +12,7 @@ export interface AddressHealth {
   readonly retrySeconds: number;
   /** The result of the latest probes. Undefined if no probes are configured or none has finished yet. */
   readonly probe: 'passed' | 'failed' | undefined;
-  /** The numbers of requests since the start. Undefined if the upstream has only one address. */
+  /** The number of requests since startup, by outcome. Undefined if the upstream has only one address. */
   readonly requests?: { readonly succeeded: number; readonly failed: number };
 }
 

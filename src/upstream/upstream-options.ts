@@ -19,9 +19,9 @@ interface ProbeOptions {
   readonly path?: string;
   readonly intervalSeconds: number;
   readonly timeoutMs: number;
-  /** The number of failed probes in a row after which an address is not used. */
+  /** The number of consecutive failed probes after which an address is taken out of use. */
   readonly unhealthyAfter: number;
-  /** The number of successful probes in a row after which it is used again. */
+  /** The number of consecutive successful probes after which the address is used again. */
   readonly healthyAfter: number;
 }
 
@@ -31,7 +31,10 @@ export interface UpstreamOptions {
   readonly url?: string;
   /** Further addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
-  /** When an address that fails is not used for a while. `seconds` doubles with each further time. */
+  /**
+   * When a failing address is taken out of use, and for how long. `seconds` doubles with each further ejection, up to
+   * `maxSeconds`.
+   */
   readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };
   readonly probe: ProbeOptions;
   readonly credentials: UpstreamCredentials;
