@@ -51,10 +51,10 @@ const WHOLE = [
 ];
 
 /**
- * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests. Others
- * replace the timers: undici has one timer per process, and if it is started while timers are fake, it never fires again.
- * One also counts the open sockets. One observes which schemas are compiled, and a process does not compile the same
- * schema twice.
+ * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests.
+ * Others replace the timers: undici has one timer per process, and if it is started while timers are fake, it never
+ * fires again. Another counts the open sockets, and another observes which schemas are compiled, because a process does
+ * not compile the same schema twice.
  */
 const ALONE = fs
   .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })

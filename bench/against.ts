@@ -11,8 +11,8 @@ import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
 /**
- * Compares the working tree with a git ref in alternating rounds. In each round, a new process is started for each
- * side. Each process runs alone and is warmed up like any other server. Returns the exit code.
+ * Compares the working tree with a git ref in alternating rounds. Each round starts a new process for each side, which
+ * runs alone and is warmed up like any other server. Returns the exit code.
  */
 export async function compareCheckouts(
   ref: string,

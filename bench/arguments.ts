@@ -62,8 +62,8 @@ export function readArguments(args: readonly string[], names: readonly string[])
 }
 
 /**
- * Returns true if `--only` selects a part: by its name or, if no part has the given name, by the beginning of its name.
- * If `--only` is absent, every part is selected.
+ * Returns true if `--only` selects a part, either by its name or, if no part has the given name, by the beginning of
+ * its name. If `--only` is absent, every part is selected.
  */
 export function isSelected(name: string, only: readonly string[], names: readonly string[]): boolean {
   const isMeant = (one: string) => (names.includes(one) ? name === one : name.startsWith(`${one}-`));

@@ -49,7 +49,7 @@ export function createCpuTimes(read: (path: string) => string | undefined = read
   };
 }
 
-/** Returns the group of a thread. Names have at most 15 letters, because the system truncates them. */
+/** Returns the group of a thread. Names have at most 15 characters, because the system truncates them. */
 export function threadGroup(isMain: boolean, name: string | undefined): ThreadGroup {
   if (isMain) return 'main';
   return NAMES.find(([pattern]) => pattern.test(name?.trim() ?? ''))?.[1] ?? 'other';

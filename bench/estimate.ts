@@ -9,7 +9,7 @@ const USUAL = {
   machine: 2,
   yardstick: 0.4,
   startAndStop: 1,
-  /** The time to start wrk and read the metrics, needed for each window and each round. */
+  /** The time it takes to start wrk and read the metrics in each window and each round. */
   besidesRound: 0.25,
   keysPerSecond: 12_000,
   settling: 2.5,

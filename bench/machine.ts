@@ -13,9 +13,9 @@ export interface Machine {
   readonly system: string;
   /** The versions of programs and packages, by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, with a mark if files outside bench/ have been changed. */
+  /** The commit of this checkout, marked if files outside bench/ have been changed. */
   readonly commit: string;
-  /** The load of the cores before the run, from 0 to 1. */
+  /** The load on the cores before the run, from 0 to 1. */
   readonly busyBefore: number;
   /** True if the system reports CPU time in nanoseconds, false if it reports ticks. */
   readonly exactCpuTime: boolean;
@@ -67,7 +67,7 @@ export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-/** Returns the commit of this checkout, with a mark if files outside bench/ have been changed. */
+/** Returns the commit of this checkout, marked if files outside bench/ have been changed. */
 export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';

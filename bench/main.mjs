@@ -1,4 +1,4 @@
-// Plain JavaScript, which old versions of Node can run too. Everything else requires this repository's Node.
+// Plain JavaScript, so that old versions of Node can run it too. Everything else requires this repository's Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

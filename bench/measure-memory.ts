@@ -18,7 +18,7 @@ const WARM_REQUESTS = 4000;
 /** How long to wait after startup and after the warm-up before reading the idle memory. */
 const REST_MS = 2000;
 
-/** The minimum number of stored responses at the end of a run. With fewer, the run did not fill the cache. */
+/** The minimum number of stored responses at the end of a run. If there are fewer, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
 /** Resident memory while distinct keys are requested, once each. */

@@ -14,8 +14,8 @@ export interface PacedLoad {
 }
 
 /**
- * Latencies in milliseconds. Each is measured from the instant at which the request was due, so it includes the wait
- * for a connection.
+ * Latencies in milliseconds. Each is measured from the time the request was due, so it includes any wait for a
+ * connection.
  */
 export interface PacedResult extends LatencySummary {
   readonly requests: number;
@@ -80,7 +80,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const startedAt = performance.now();
   const giveUpAt = startedAt + (warmSeconds + seconds) * 1000 + 10_000;
   let sent = 0;
-  // Timers have a resolution of one millisecond and would send requests in bursts. A busy event loop avoids that.
+  // Timers have a resolution of one millisecond, so they would send requests in bursts. A busy event loop avoids that.
   // oxlint-disable-next-line no-unmodified-loop-condition -- the sockets change it
   while (completed < total) {
     if (failure !== undefined) throw failure;

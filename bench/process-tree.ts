@@ -25,7 +25,7 @@ export interface Running {
   cpuTimes(): CpuTimes;
   /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Because programs append to the file, their next output is written at its beginning. */
+  /** Empties the output file. Programs append to this file, so their next output starts at the beginning. */
   emptyOutput(): void;
   /**
    * Returns the exit code and the last output if the program has ended on its own. Returns undefined while it is

@@ -228,7 +228,9 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
 /** How many times each key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** If there are several keys, requests each of them, so that none is new or a first-time hit during the rounds. */
+/**
+ * If there are several keys, requests each of them, so that no key is new or hit for the first time during the rounds.
+ */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
   if (typeof keys !== 'number' || keys < 2) return;

@@ -2,7 +2,7 @@
 -- With -- fresh FIRST, each key from FIRST onward is requested once.
 local head, tail, count, at, step = '', '', 1, 0, 7919
 
--- Reports that the round begins now, because starting the program can take a long time on a busy machine.
+-- Reports when the round begins, because starting the program can take a long time on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()
@@ -10,7 +10,7 @@ end
 
 function init(args)
   if args[1] == 'fresh' then
-    -- All keys of seven digits.
+    -- All seven-digit keys.
     count, step, at = 10000000, 1, tonumber(args[2]) - 1
   else
     count = tonumber(args[1])

@@ -72,8 +72,7 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // If there were two lists of key prefixes, they would drift apart, and one place would reveal keys that the other
-  // hides.
+  // Two lists of key prefixes would drift apart, and one place would reveal keys that the other hides.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);

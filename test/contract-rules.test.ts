@@ -63,7 +63,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  // Many tests loop over these cases, so none of them would cover an operation without a case.
+  // Many tests loop over these cases, so an operation without a case would be missing from all of them.
   it('are those of test/builders/operations.ts', () => {
     const line = (id: string, method: string, isInferred: boolean) =>
       `${method} ${id}${isInferred ? ', inferred' : ''}`;

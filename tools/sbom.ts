@@ -15,8 +15,8 @@ interface Sbom {
 }
 
 /**
- * Returns the software bill of materials of the production dependencies, in CycloneDX format. It has no time and no
- * random number and is sorted, so the same lock file always results in the same text.
+ * Returns the software bill of materials of the production dependencies, in CycloneDX format. It is sorted and contains
+ * no timestamp or random number, so the same lock file always results in the same text.
  */
 export function createSbom(folder: string): string {
   const isShipped = productionPackages(folder);

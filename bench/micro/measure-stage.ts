@@ -20,12 +20,12 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** With more inputs at once, V8 would move them to its old generation before they are used. */
+/** If more inputs existed at once, V8 would move them to its old generation before they were used. */
 const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;
 
-/** At this number of bytes per call and above, V8's coarse count of allocations is accurate enough. */
+/** Above this number of bytes per call, V8's coarse count of allocations is accurate enough. */
 const EXACT_BELOW = 8000;
 
 /** The number of bytes that can be allocated without causing a garbage collection. */
@@ -84,9 +84,9 @@ function pauses(): number {
 }
 
 /**
- * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps. Its count of the bytes in use
- * is exact, but only until garbage is collected. If calls allocate many bytes, the coarse count is accurate enough.
- * Otherwise, it determines how many calls a second, exact measurement can make.
+ * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps, which is accurate enough if
+ * each call allocates many bytes. Its count of the bytes in use is exact, but only until the next garbage collection.
+ * So if calls allocate little, the coarse count only determines how many calls the second, exact measurement can make.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;

@@ -5,7 +5,7 @@ export interface Stage {
   readonly name: string;
   /** A description of the measured function and its input. */
   readonly what: string;
-  /** The requests that run this stage: every hit, only misses, or only targets that are not in the memo. */
+  /** The requests that run this stage: every hit, only misses, or only requests whose target is not in the memo. */
   readonly paidBy: 'hit' | 'miss' | 'first';
   /** Creates the function to call repeatedly. */
   prepare(fixture: Fixture): Operation;

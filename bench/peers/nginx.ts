@@ -38,7 +38,8 @@ export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {
       mkdirSync(folder, { recursive: true });
       const configuration = configurationOf(kind, tuned, context);
       writeFileSync(join(folder, 'nginx.conf'), configuration);
-      // This is the cheapest form that auth_basic supports. With a hash, nginx would verify the hash for each request.
+      // This is the cheapest form that auth_basic supports. If the file contained a hash, nginx would have to verify
+      // the password against it for each request.
       writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
       const running = await startProgram({
         name: 'nginx',

@@ -9,7 +9,7 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** A variant of Portico. All features that it does not mention are on, as in `strict` mode. */
+/** A variant of Portico. Every feature that the variant does not mention is on, as in `strict` mode. */
 export interface PorticoVariant {
   /** The text that follows Portico's name in tables. */
   readonly label: string;

@@ -55,7 +55,7 @@ export function placeOf({ url, lineNumber }: CallFrame): string {
 
 function insideOf(url: string): string {
   if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
-  // The package belongs to another checkout, or it is linked.
+  // The package belongs to another checkout or is linked.
   const packages = url.lastIndexOf('/node_modules/');
   return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
 }

@@ -20,7 +20,7 @@ const QUICK: Rounds = { count: 2, seconds: 0.5 };
 /** The time between two samples, in microseconds. */
 const INTERVAL_US = 200;
 
-/** The maximum time that Portico may take to write its profile when it is stopped. */
+/** How long Portico may take to write its profile when it is stopped, in milliseconds. */
 const WRITING_MS = 30_000;
 
 /**

@@ -3,7 +3,7 @@ import type { Machine } from '../machine.ts';
 import { machineLines } from '../report/machine-lines.ts';
 import { type Frame, framesOf } from './stacks.ts';
 
-/** The subject of a profile. */
+/** What was profiled, how and where. */
 export interface ProfileFacts {
   readonly title: string;
   readonly name: string;
@@ -81,7 +81,7 @@ function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name'
   return [...rows.values()].sort((a, b) => b.us - a.us);
 }
 
-/** Shortens a name. V8 names regular expressions by their source, which is long and can break a table. */
+/** Shortens a name. V8 names a regular expression after its source, which can be long and can break a table. */
 function short(name: string): string {
   const text = name.length > 48 ? `${name.slice(0, 47)}…` : name;
   return text.replaceAll('|', '\\|').replaceAll('`', "'");

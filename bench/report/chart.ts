@@ -27,7 +27,7 @@ export function toChart({ scenarios, machine }: Results): string {
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // The scale depends on the medians, so that the bars fill the width. The line of an outlier is cut off at the edge.
+    // The scale is based on the medians so that the bars fill the width. An outlier's line is cut off at the edge.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {

@@ -4,7 +4,7 @@ import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 import { spreadOf } from '../spread.ts';
 
-/** Returns a row of an invented scenario. */
+/** Returns a row of a made-up scenario. */
 export function row(
   peer: string,
   cpuUs: number,
@@ -45,7 +45,7 @@ const MACHINE: Machine = {
   missing: new Map(),
 };
 
-/** Returns results of invented scenarios. */
+/** Returns the results of made-up scenarios. */
 export function resultsOf(
   rows: Readonly<Record<string, readonly ScenarioRow[]>>,
   more: Partial<Results> = {},

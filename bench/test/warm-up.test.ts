@@ -5,7 +5,7 @@ import { warmUp, type WarmUpWindow } from '../warm-up.ts';
 
 const RULE = { requests: 60_000, maxSeconds: 10 };
 
-/** Runs a warm-up with the given numbers for its one-second windows. The last number repeats. */
+/** Runs a warm-up whose one-second windows have the given numbers. The last numbers repeat. */
 async function warmed(windows: readonly Pick<WarmUpWindow, 'requests' | 'optimizations'>[], rule = RULE) {
   let at = -1;
   return warmUp(rule, (seconds) => {

@@ -18,7 +18,7 @@ import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 const folder = tempFolder();
 const contract = loadContract(CONTRACT_DEFAULTS);
 
-/** The roles of a test: a role `anonymous` without permissions unless a test says otherwise. */
+/** The roles of a test that sets no others: a role `anonymous` without permissions. */
 const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
 
 interface Situation {
@@ -307,7 +307,7 @@ describe('an audit', () => {
     expect(sources.find(({ rule }) => rule === 'no-release')?.source).toBe('default');
   });
 
-  // A report of the audit is shown in pipelines, so it must not contain what it warns about.
+  // CI pipelines show audit reports, so a report must not contain the secrets that it warns about.
   it.each([
     ['hunter22-change-me', '0.0.0.0'],
     ['hunter22', '127.0.0.1'],

@@ -15,7 +15,7 @@ let launched: Promise<Browser> | undefined;
 
 /**
  * Returns this worker's headless Chromium, which all of its test files share. Each file opens its own browser context
- * and closes only that. Playwright closes the browser when the worker process exits.
+ * and closes only that context. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));

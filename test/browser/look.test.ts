@@ -42,8 +42,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit. It starts on a phone-sized screen in dark mode, to prove that content is correct when
-    // it loads in this state and not only after switching to it.
+    // All checks share one visit, which starts on a phone-sized screen in dark mode. This proves that content is
+    // correct when the page loads in this state, not only after switching to it.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,

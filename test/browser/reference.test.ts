@@ -176,8 +176,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit. It starts on a phone-sized screen in dark mode, to prove that content is correct when
-  // it loads in this state and not only after switching to it.
+  // All checks share one visit, which starts on a phone-sized screen in dark mode. This proves that content is correct
+  // when the page loads in this state, not only after switching to it.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',

@@ -7,7 +7,7 @@ const MAX_FILES = 20_000;
 /**
  * Removes the parts of Node's compile cache that this version of Node does not use, and those that have become too
  * large. Vitest imports each test file from a new URL in every run, so every run stores files that no later run reads.
- * Which files these are is unknown, because their names are hashes, so a part that is too large is removed completely.
+ * These files cannot be identified, because their names are hashes, so a part that is too large is removed completely.
  */
 export function limitCompileCache(folder: string, maxFiles = MAX_FILES): void {
   for (const name of namesIn(folder)) {

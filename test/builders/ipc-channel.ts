@@ -1,6 +1,9 @@
 import type { IpcPort } from '../../src/workers/ipc-peer.ts';
 
-/** Creates a channel between two processes, both ends of which are in this one. Messages are cloned, as by Node. */
+/**
+ * Creates a channel like one between two processes, except that both of its ends are in this process. Messages are
+ * cloned, as they are by Node.
+ */
 export function ipcChannel(): { readonly ends: readonly [IpcPort, IpcPort]; close(): void } {
   const listeners: ((message: unknown) => void)[][] = [[], []];
   const closers: (() => void)[] = [];

@@ -20,7 +20,7 @@ export function finished(violations: readonly Violation[] = [], more: Partial<Tr
 
 let batches = 0;
 
-/** Creates a batch with the next number, which contains only what is given. */
+/** Creates a batch with the next number and only the given contents. */
 export const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   number: (batches += 1),
   writtenAt: NOW,

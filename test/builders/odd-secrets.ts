@@ -103,7 +103,7 @@ const ANSWER_FIELDS =
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
-/** Returns the bytes of complete requests, each with the secret in different places. `id` is the request id to send. */
+/** Returns the bytes of complete requests that contain the secret in various places. `id` is the request id to send. */
 export function oddRequests(secret: string, id: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -172,7 +172,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   ];
 }
 
-/** Returns the bytes of complete responses, each with the secret in different places. */
+/** Returns the bytes of complete responses that contain the secret in various places. */
 export function oddAnswers(secret: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');

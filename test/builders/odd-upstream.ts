@@ -29,7 +29,7 @@ function oddQuestion(number: number): Item {
     ...example,
     id: 1000 + number,
     creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
-    // A newer server version has additional fields, and values that the specification does not show.
+    // A newer server version adds fields and returns values that the specification does not show.
     nodeStates: number % 2 === 0 ? ['archived'] : [],
     badge: number,
     labels: [{ text: 'x', weight: number / 4 }],

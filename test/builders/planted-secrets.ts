@@ -101,7 +101,7 @@ function marked(text: string, at: number): number {
   return mark;
 }
 
-/** Returns headers that any client may send, with a secret in each. */
+/** Returns headers that any client may send, each containing a secret. */
 export function secretHeaders({ name, email, token, password }: Secrets): Record<string, string> {
   return {
     Cookie: `session=${token}; user=${encodeURIComponent(email)}`,

@@ -12,8 +12,9 @@ export interface RecordingLine {
 }
 
 // Crash tests run this as a separate process. It records a violation at most every 5 ms until it is killed. It prints a
-// line when it has recorded a violation, when the ledger passes a batch to the store, and when the store has written it.
-// The last two contain the number of violations that were recorded until the batch was passed.
+// line when it has recorded a violation, when the ledger passes a batch to the store, and when the store has written
+// the batch. Lines of the last two kinds contain the number of violations that had been recorded when the batch was
+// passed.
 const [path = '', most = 'Infinity'] = process.argv.slice(2);
 const limits = { maxEntries: 100, retentionDays: 30, maxBytes: 4 * 1024 * 1024 };
 const print = (line: RecordingLine) => process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -17,7 +17,9 @@ export interface RedisServer {
   readonly port: number;
   /** Ends the server. Without persistence, its data is lost. */
   stop(): Promise<void>;
-  /** Starts the server again on the same port, with the data that was saved last, and waits for a line of its output. */
+  /**
+   * Starts the server again on the same port, with the most recently saved data, and waits for a line of its output.
+   */
   start(readyLine?: RegExp): Promise<void>;
   /** Stops the process without closing its connections, like a server that hangs. */
   freeze(): void;
@@ -57,7 +59,7 @@ export async function startRedisServer(
 }
 
 /**
- * Connects to a server. The default limits allow for a busy machine and end the wait for a server that hangs after a
+ * Connects to a server. The default limits tolerate a busy machine, but a command to a server that hangs fails after a
  * second. The caller closes the connection.
  */
 export function connectTo(url: string, options: Partial<RedisOptions> = {}): Redis {

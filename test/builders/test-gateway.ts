@@ -149,7 +149,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     config as Record<string, object | undefined>;
   const { failures } = { ...authentication } as { readonly failures?: object };
   const { ownership } = { ...permissions } as { readonly ownership?: object };
-  // Only the probe's own test turns it on, because many other tests count the requests that reach the upstream.
+  // Only the probe's own tests turn it on, because many other tests count the requests that reach the upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,
@@ -158,7 +158,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ladder: { file: ':memory:', ...ladder },
     overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
-    // Large tables are allocated at the start, which would take most of its time.
+    // Large tables are allocated at startup, and allocating them would take most of the startup time.
     authentication: { cacheEntries: 1000, ...authentication, failures: { maxPairs: 1000, ...failures } },
     pageBounds: { maxEntries: 1000, ...pageBounds },
     permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },

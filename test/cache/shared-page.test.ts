@@ -81,7 +81,7 @@ describe('a page as bytes', () => {
         const changed = Buffer.from(value);
         changed[index] = (changed[index] ?? 0) ^ difference;
         const page = read(changed)?.page;
-        // Only numbers and names in the header can change without notice.
+        // Only changes to numbers and names in the header can go unnoticed.
         if (page !== undefined) expect(page.body).toEqual(pageWith().page.body);
       }),
     );

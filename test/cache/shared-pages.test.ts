@@ -167,7 +167,8 @@ describe('a shared page', () => {
     expect([again.map(({ kind }) => kind), fake.locks.size]).toEqual([['fetch', 'fetch'], 0]);
   });
 
-  // Otherwise, one write during a fetch would make every gateway fetch the page, and again for the next ten seconds.
+  // Otherwise, one write during a fetch would make every gateway fetch the page, and would do so again for the next ten
+  // seconds.
   it('is fetched by one of the waiting gateways if it was purged while it was fetched', async () => {
     const [a, b, c] = [member(), member(), member()];
     const first = await a.pages.claim(KEY, { mayWait: true });
@@ -184,7 +185,7 @@ describe('a shared page', () => {
     expect((await Promise.all(waiting)).map(({ kind }) => kind).toSorted()).toEqual(['fetch', 'page']);
   });
 
-  // With frequent purges, the requests of all gateways would otherwise wait for each other in turn.
+  // With frequent purges, the requests of all gateways would otherwise wait for one another in turn.
   it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
     const waiting = member({}, { ...TIMES, poll: 60_000 });
     const owner = await member().pages.claim(KEY, { mayWait: true });
@@ -228,7 +229,8 @@ describe('a shared page', () => {
     expect(shared && b.memory.adopt(KEY, shared)?.mayServeOnError).toBe(true);
   });
 
-  // The hash of an unverified caller has another key in every process, so an equal audience would be a coincidence.
+  // Each process hashes unverified callers with its own key, so if two such audiences were equal, it would be a
+  // coincidence.
   it.each(['caller:unverified:unverified:abc', 'caller:verified:user:alice;abc'])(
     'is neither stored nor looked up for %s',
     async (audience) => {
@@ -312,9 +314,9 @@ interface Action {
   readonly list: number;
 }
 
-// The model: a list has a version, which every write increases, and a page contains the version at the time when its
-// fetch began. A gateway may serve an old version only if it did not write the newer one itself, if it had not applied
-// the purge of the newer one, and if that purge is not older than the bound.
+// The model: a list has a version, which every write increases, and a page contains the version that was current when
+// its fetch began. A gateway may serve an old version only if it did not write the newer one itself, had not yet
+// applied the purge of the newer one, and that purge is not older than the bound.
 describe('a fleet with a log that arrives late, is lost or cannot be reached', () => {
   const GATEWAYS = 3;
   const LISTS = 2;

@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) =>
     Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
   );
-/** Returns the names of the cases in one of the subfolders here. */
+/** Returns the names of the cases in one of this folder's subfolders. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
@@ -32,8 +32,8 @@ beforeAll(async () => {
 
 const gateways = new Map<string, Promise<TestGateway>>();
 /**
- * Returns a gateway with this configuration. Cases with the same configuration share one, whose cache is emptied for
- * each.
+ * Returns a gateway with this configuration. Cases with the same configuration share a gateway, whose cache is emptied
+ * before each case.
  */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);

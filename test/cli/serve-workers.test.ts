@@ -383,7 +383,7 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
       return rows.find(({ operation }) => operation === 'listQuestions')?.count ?? 0;
     };
     while ((await violation()) < 6) continue;
-    // Another batch of the workers would contain everything that is counted twice.
+    // If the workers counted anything twice, it would appear in their next batch.
     await call('question.json?page=notANumber');
     while ((await violation()) < 7) continue;
     child.kill('SIGTERM');

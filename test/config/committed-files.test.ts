@@ -11,7 +11,7 @@ import { faultsOf, load } from './load-in-folder.ts';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'config', name), 'utf8');
 const sample = read('portico.yaml');
-// A token and the file of a token exclude each other.
+// A token and a token file are mutually exclusive.
 const uncommented = sample.replaceAll(/^#(?!adminTokenFile)(?=\S| {2})/gm, '');
 
 describe('the committed configuration', () => {

@@ -26,12 +26,12 @@ const SERVICE = {
 interface Given {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
-  /** The files in the folder of the configuration, by name, and their mode. */
+  /** Other files in the configuration's folder: their contents by name. All files get `mode`. */
   readonly files?: Readonly<Record<string, string>>;
   readonly mode?: number;
 }
 
-/** Reads a configuration from a file, with other files next to it. */
+/** Reads a configuration from a file that has other files next to it. */
 function read({ config = {}, env = {}, files = {}, mode = 0o600 }: Given) {
   const folder = tempFolder();
   const write = (name: string, text: string) => {

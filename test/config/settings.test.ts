@@ -10,7 +10,7 @@ describe('the share of one of several workers', () => {
     authentication: { failures: { limit: 8, limitPerName: 20 } },
   };
 
-  // The legacy server would otherwise receive four times as many requests at once as it can bear.
+  // Otherwise, the legacy server would receive four times as many requests at once as it can handle.
   it('is an equal part of every limit on all workers together', () => {
     const { upstream, cache, authentication } = workerShare(settingsOf(config));
     expect(upstream).toMatchObject({ concurrency: 3, queue: 2, streams: { total: 1 } });
@@ -18,7 +18,8 @@ describe('the share of one of several workers', () => {
     expect(authentication.failures).toMatchObject({ limit: 2, limitPerName: 5 });
   });
 
-  // Redis counts the failed logins of all workers. With a part of the limit, it would refuse callers too early.
+  // Redis counts the failed logins of all workers together. With only part of the limit, it would refuse callers too
+  // early.
   it('contains the whole limit on failed logins if they are counted in Redis', () => {
     const { upstream, authentication } = workerShare(settingsOf({ ...config, redis: { url: 'redis://127.0.0.1:1' } }));
     expect(upstream.concurrency).toBe(3);

@@ -75,12 +75,13 @@ describe('the compose file', () => {
       for (const [other, { condition }] of Object.entries(needed)) {
         expect(condition, name).toBe('service_healthy');
         const { healthcheck, build } = compose.services[other] ?? {};
-        // The replicas have the health check of the image.
+        // The replicas use the image's health check.
         expect(healthcheck?.test ?? build, `${name} waits for ${other}`).toBeDefined();
       }
   });
 
-  // Anyone in the network could otherwise use the consoles, whose token is published, and everything without a password.
+  // Otherwise, anyone on the network could use the consoles, whose token is published, and every service that has no
+  // password.
   it('publishes ports only on loopback', () => {
     const ports = services.flatMap(([, { ports: published = [] }]) => published);
     expect(ports.length).toBe(6);

@@ -169,7 +169,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     const { containers, volumes } = (object('deployment.yaml') as Pod).spec.template.spec;
     const [container] = containers;
     const secrets = { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' };
-    // Kubernetes' own default is 0644, with which Portico refuses to start.
+    // Kubernetes' own default mode is 0644, and Portico refuses to start if files with secrets have this mode.
     const modeOf = (name: string) => {
       const { configMap, projected } = volumes.find((one) => one.name === name) ?? {};
       return (configMap ?? projected)?.defaultMode ?? 0o644;
@@ -223,7 +223,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       expect(await check({ ADMIN_PORT: String(other) })).toBe('fails with 1');
     });
 
-    // If the environment names a proxy, that proxy could respond with a 200 for a gateway that has failed.
+    // If the environment names a proxy, that proxy could return a 200 even though the gateway has failed.
     it('does not use a proxy', async () => {
       const proxy = await serve((_req, res) => void res.end('from the proxy'));
       const closed = await freePort();

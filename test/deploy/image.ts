@@ -22,7 +22,7 @@ export function deployFile(...path: string[]): string {
   return fs.readFileSync(join(packageRoot, 'deploy', ...path), 'utf8');
 }
 
-/** Returns the settings that the last stage of the Dockerfile makes. */
+/** Returns the settings from the last stage of the Dockerfile. */
 export function imageSettings(): ImageSettings {
   const all = DockerfileParser.parse(deployFile('Dockerfile')).getInstructions();
   const stage = all.slice(all.findLastIndex((one) => one.getKeyword() === 'FROM'));
@@ -65,10 +65,10 @@ export interface UnpackedImage {
 }
 
 /**
- * Copies the files of the image to a temporary folder, without a container engine: it sends the files that
- * `.dockerignore` allows to the build, runs the build, and keeps the packages that are not for development. Node,
- * busybox and their libraries come from this machine. As root, programs run with the folder as their root folder
- * (`chroot`). Otherwise, they see the paths of the copy.
+ * Copies the image's files to a temporary folder, without a container engine: it copies the files that `.dockerignore`
+ * allows, runs the build, and keeps only the production packages. Node, busybox and their libraries come from this
+ * machine. As root, programs run with the folder as their root folder (`chroot`). Otherwise, they see the paths of the
+ * copy.
  */
 export function unpackImage(busybox: string): UnpackedImage {
   const settings = imageSettings();
@@ -97,12 +97,12 @@ export function unpackImage(busybox: string): UnpackedImage {
   copy(busybox, inImage('/bin/busybox'));
   copy(join(packageRoot, 'deploy', 'healthcheck.sh'), inImage('/usr/local/bin/healthcheck.sh'));
   for (const library of librariesOf(process.execPath, busybox)) copy(library, inImage(library));
-  // Devices cannot be created without privileges, and a file serves as well here.
+  // Devices cannot be created without privileges, and a file works just as well here.
   fs.mkdirSync(inImage('/dev'));
   fs.writeFileSync(inImage('/dev/null'), '');
   fs.mkdirSync(inImage('/tmp'));
 
-  // Nobody may write, except to the volume and /tmp, and, until the image is sealed, to the folder of compiled code.
+  // Only the volume, /tmp and, until the image is sealed, the folder of compiled code are writable.
   spawnSync('chmod', ['-R', 'a=rX,u+x', root]);
   fs.mkdirSync(inImage(settings.volume));
   const [uid = 0, gid = 0] = settings.user.split(':').map(Number);

@@ -58,7 +58,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Returns a description of each name in a query that neither the scrape nor a recording rule provides. */
+/** Returns a description of each name in a query that comes from neither the scrape nor a recording rule. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

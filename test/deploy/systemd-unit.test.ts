@@ -42,7 +42,7 @@ describe('the systemd unit', () => {
     const folder = tempFolder();
     const [state, credentials] = [join(folder, 'state'), join(folder, 'credentials')];
     for (const made of [join(state, 'portico'), credentials]) mkdirSync(made, { recursive: true });
-    // systemd creates the files of credentials for the service's user alone.
+    // systemd makes credential files readable only by the service's user.
     for (const [name, text] of [
       ['admin-token', '0f1e2d3c4b5a69788796a5b4c3d2e1f0'],
       ['upstream-password', 'a-password'],

@@ -82,7 +82,7 @@ export const texts = ({ findings = [] }: ProbeResult) => findings.map(({ severit
 export const valueOf = ({ recommendations = [] }: ProbeResult, wanted: string) =>
   recommendations.find(({ key }) => key === wanted)?.value;
 
-/** Starts a server that speaks to each socket itself. */
+/** Starts a server that passes each raw socket to the test. */
 export async function startRawServer(onSocket: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -86,7 +86,7 @@ interface Asking {
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** True to send an entity tag from an earlier response, which may have been sent to another caller. */
+  /** True to send an entity tag from an earlier response, which may have gone to another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }

@@ -184,7 +184,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(alone);
     server.freeze();
     await until(() => {
-      // Time passes for the gateway until it notices that the server does not reply.
+      // The clock has to advance before the gateway notices that the server does not reply.
       clock.advance(1);
       return !sharedBy(alone).follower.isSynced();
     });
@@ -206,7 +206,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     while ((await redisKeys('count')).length === 0);
     expect(await read(at(1), 'alice', `${QUESTIONS}?page=9`)).toMatchObject({ status: 400 });
     expect(fetches()).toBe(1);
-    // Another caller may see another list.
+    // Another caller may see a different list.
     expect((await read(at(1), 'bob', `${QUESTIONS}?page=9`)).status).toBe(400);
     expect(fetches()).toBe(2);
     // The write may have added pages.
@@ -360,8 +360,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     };
     const demoted = ({ gateway }: TestGateway) => gateway.services.guard.demoted();
 
-    // One gateway finds that the responses contain the caller's data. If the others did not hear of it, they would go on
-    // serving one caller's data to others.
+    // One gateway finds that the responses contain the caller's data. If the others did not learn of this, they would
+    // go on serving one caller's data to others.
     it('stores them for each caller at every gateway, once one gateway has found that they differ', async () => {
       const server = await startRedisServer(path);
       const [a, b] = (await startFleet(2, server, fake, { config, random: () => 0 })) as [TestGateway, TestGateway];
@@ -383,8 +383,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       expect(titleOf(await read(late, 'bob'))).toBe('for bob');
     });
 
-    // A page that callers with the same permissions share must not reach a caller with others, whichever gateway has
-    // fetched it and whichever serves it.
+    // A page that is shared by callers with the same permissions must not reach a caller with other permissions, no
+    // matter which gateway fetched it and which serves it.
     it('never serves a page to a caller with other permissions, at any gateway', async () => {
       const audience = {
         operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },

@@ -15,7 +15,7 @@ export interface LoadResult {
   readonly lost: readonly LostRequest[];
 }
 
-/** What the clients of a load send, and to whom. */
+/** What the clients send, and to which server. */
 interface LoadOptions {
   /** Returns the base URL for the next request. It is called for every request. */
   readonly target: () => string;
@@ -29,7 +29,7 @@ interface LoadOptions {
 
 /**
  * Sends requests without a pause while `work` runs, and returns the number of responses and the lost requests. `work`
- * can wait until a number of further requests has ended.
+ * can wait until a given number of further requests has ended.
  */
 export async function loadWhile(
   options: LoadOptions,
@@ -88,7 +88,7 @@ export interface Replica {
 }
 
 const POLL_MS = 50;
-/** How many requests of each client end, on average, before each restart. */
+/** How many requests per client end, on average, before each restart. */
 const REQUESTS_PER_CLIENT = 3;
 
 /**

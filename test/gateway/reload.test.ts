@@ -33,7 +33,7 @@ function anotherTitle(): string {
   return file;
 }
 
-/** Makes the upstream wait with its next response. Returns a function that sends it. */
+/** Makes the upstream hold its next response. Returns a function that sends it. */
 function holdNext(upstream: FakeUpstream): () => void {
   const gate = Promise.withResolvers<undefined>();
   const { handler } = upstream;
@@ -209,7 +209,8 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
-  // The attack is a caller who was removed from a role, and who relies on a page that was stored while it still had it.
+  // The attack: a caller who has been removed from a role requests a page that was stored while the caller still had
+  // that role.
   it('gives no stored page to a caller who may no longer see it', async () => {
     const { gateway } = await place();
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(200);
@@ -217,7 +218,7 @@ describe('the cache after a reload', () => {
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(403);
   });
 
-  // A page that is fetched under the previous rules may be one that the new rules would not store.
+  // A page fetched under the previous rules might not be stored under the new ones.
   it('does not serve a page that a request in flight stores under the previous rules', async () => {
     const { gateway, upstream } = await place();
     const release = holdNext(upstream);
@@ -326,7 +327,7 @@ describe('after a reload, the credentials', () => {
     expect(await status()).toBe(200);
   });
 
-  // The attack is guessing passwords faster than the limit allows by waiting for reloads.
+  // The attack: guessing passwords faster than the limit allows by waiting for reloads.
   it('that failed still count toward the limit', async () => {
     const config = { authentication: { failures: { limit: 2, windowSeconds: 600 } } };
     const { gateway } = await place({ config });

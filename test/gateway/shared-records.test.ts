@@ -70,7 +70,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
     expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
     const listed = () => a.gateway.services.shared?.instances.list() ?? [];
-    // The first gateway hears of the second one with its next report.
+    // The first gateway learns of the second one when it next sends its own report.
     while (listed().length < 2) await wait(100);
     expect(await api('fleet')).toMatchObject({
       instances: [
@@ -103,7 +103,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     });
     await until(() => events(b).includes('set'));
 
-    // A gateway that starts later has them from its first request on.
+    // A gateway that starts later applies the overrides from its first request on.
     const [c] = await fleet(['c'], { redis: a.gateway.settings.redis });
     expect((await c.call(LIST)).status).toBe(503);
 
@@ -127,13 +127,13 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect((await a.call(LIST)).status).toBe(200);
     await own.start();
     await until(() => {
-      // Redis is used again after a second.
+      // The gateways try Redis again after a second.
       clock.advance(0.01);
       return a.gateway.services.overrides.active().length === 2;
     });
     expect(b.gateway.services.overrides.active()).toHaveLength(2);
 
-    // The end of an override needs no Redis.
+    // An override ends even without Redis.
     await own.stop();
     clock.advance(61 * 60);
     for (const gateway of [a, b]) {
@@ -203,7 +203,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
       if (turn !== undefined) await ladder.promote(ledger, turn.commit);
       return turn !== undefined;
     };
-    // Each gateway alone has not seen enough requests.
+    // Neither gateway alone has seen enough requests.
     for (const gateway of [a, a, b, b]) await gateway.call(LIST);
     for (const { ledger } of ladders) await ledger.flush();
     const turns = await Promise.all(ladders.map(promote));

@@ -32,7 +32,7 @@ describe('a gateway whose Redis cannot be reached', () => {
     expect((await gateway.call(LIST)).headers['cache-status']).toMatch(/hit/);
   });
 
-  // The URL of Redis often contains the password of a server that many programs share.
+  // Redis URLs often contain the password of a server that many programs share.
   it('shows the URL, the user and the password of Redis nowhere', async () => {
     const gateway = await startGateway({ url: 'redis://planted-user:planted-password@planted-host.invalid' });
     await until(() => gateway.log.some((line) => line.includes('Redis is not available')));

@@ -282,7 +282,7 @@ describe('the spans of an undocumented path', () => {
 });
 
 describe('in observe mode, the client span', () => {
-  // An attacker sends a header whose value is the name of another header. Whoever sets `traceparent` by searching for
+  // An attacker sends a header whose value is the name of another header. Code that sets `traceparent` by searching for
   // its name would overwrite the wrong text.
   it('is named in the one traceparent header, and nothing else changes', async () => {
     const { receiver, upstream, gateway } = await start({ mode: 'observe' });
@@ -366,8 +366,8 @@ describe('sampling', () => {
 });
 
 describe('the exported bytes', () => {
-  // An attacker, or a careless client, puts secrets and personal data into every part of a request. Whoever can read
-  // the traces must not see them.
+  // An attacker, or a careless client, puts secrets and personal data into every part of a request. People who read the
+  // traces must not see them.
   it('contain nothing that a client sent', async () => {
     const { receiver, gateway } = await start({ mode: 'staging' });
     const planted = 'planted-4711';

@@ -203,7 +203,8 @@ describe('a page that always fails', () => {
     expect(await ask(PAGE)).toBe('upstream_reset');
   });
 
-  // Otherwise, one poisoned page takes all others away: successes are rare while the other pages come from the cache.
+  // Otherwise, one poisoned page would make all others unavailable, because successes are rare while the other pages
+  // come from the cache.
   it('does not open the circuit for the others, whoever requests it and however often', async () => {
     const { ask, gateway } = await startBroken({
       upstream: { circuit: { failures: 4 } },

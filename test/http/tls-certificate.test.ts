@@ -141,7 +141,7 @@ describe('a watched certificate', () => {
     ]);
   });
 
-  // Whoever steals the key of session tickets could decrypt all sessions that were resumed with it.
+  // Anyone who steals the key for session tickets could decrypt all sessions that were resumed with it.
   it('gets a new key for session tickets every hour', async () => {
     let now = Date.now();
     const { server } = watching(tlsFiles(), () => now);

@@ -14,7 +14,7 @@ import { authenticating, basic, fakeVerifier, refusalOf } from './identity-fixtu
 
 const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
 
-/** Starts one gateway's part of a fleet. The passwords that equal the name are right. */
+/** Starts one gateway's part of a fleet. A password is correct if it equals the name. */
 async function member(
   url: string,
   failures: IdentityOptions['failures'] = FAILURES,
@@ -55,7 +55,8 @@ async function member(
     redis.close();
   });
   await until(() => log.position() !== undefined);
-  // The key of the fleet is read with two commands after the first reset, and replies arrive in order.
+  // After the first reset, two commands read the fleet's key. Replies arrive in order, so the key is known after three
+  // more commands.
   for (let count = 0; count < 3; count += 1) await redis.command('', ['PING']);
   const from = (address: string) => ({ clientAddress: () => address, now: Date.now() });
   return {
@@ -122,7 +123,7 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(await other.guess('alice', '192.0.2.1')).toBe('credentials_refused');
   });
 
-  // The time a guess waits must not depend on Redis, and guesses must never be unlimited.
+  // How long a guess waits must not depend on Redis, and guesses must never be unlimited.
   it('count for each gateway alone while Redis is away, and together again later', async () => {
     const server = await startRedisServer(path);
     const [one, other] = [await member(server.url), await member(server.url)];
@@ -150,7 +151,7 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(codes.filter((code) => code === 'credentials_refused')).toHaveLength(FAILURES.limit);
   });
 
-  // Whoever reads Redis must learn neither passwords nor names nor addresses.
+  // People who can read Redis must not learn any passwords, names or addresses.
   it('leave nothing in Redis that identifies a caller', async () => {
     const { url } = await startRedisServer(path);
     const one = await member(url);
@@ -216,7 +217,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(other.isFresh('alice')).toBe(true);
   });
 
-  // A gateway that is cut off does not hear that a password was changed.
+  // A gateway that is cut off does not learn that a password was changed.
   it('is accepted by a gateway without Redis no longer than the bound', async () => {
     const server = await startRedisServer(path);
     const one = await member(server.url, FAILURES, fakeVerifier(), 2);
@@ -227,7 +228,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(one.isFresh('alice')).toBe(true);
     await until(() => !one.isFresh('alice'));
     expect(Date.now() - frozenAt).toBeLessThan(15_000);
-    // The verification itself does not need Redis, and its result is accepted for as long as the bound.
+    // Verification itself does not need Redis, and its result is accepted until the bound is reached.
     await one.ask('alice');
     expect(one.isFresh('alice')).toBe(true);
     server.thaw();

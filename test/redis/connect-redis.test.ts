@@ -117,7 +117,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
     expect(await failure(set(redis))).toBe('Redis is not available');
     expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
-    // After a failed trial, the connection is opened again, which also hangs.
+    // After a failed trial, the client opens a new connection, which also hangs.
     await until(() => {
       void failure(set(redis));
       return outcomes.filter((outcome) => outcome === 'timeout').length > 3;
@@ -135,8 +135,8 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
     const before = countOf(await clients());
     await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
-    // READONLY: the server has become a replica. Behind a name that now belongs to another server, a new connection
-    // reaches the primary.
+    // READONLY: the server has become a replica. If its name now belongs to another server, a new connection reaches
+    // the primary.
     expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
     while (countOf(await clients()) < before + 2) await failure(set(redis));
     await control.redis.command('', ['REPLICAOF', 'NO', 'ONE']);

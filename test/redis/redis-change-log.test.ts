@@ -105,7 +105,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(a.log.position()?.lineage).toBe(b.log.position()?.lineage);
   });
 
-  // If a purge of a gateway that is disconnected was lost from its queue, the others would serve the pages until they
+  // If a disconnected gateway lost one of its purges from its queue, the others would serve the purged pages until they
   // expire.
   it('makes every gateway forget everything if more changes wait than can be stored', async () => {
     const server = await startRedisServer(path);
@@ -149,8 +149,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.faults).toEqual(['the log contains a change of another version: everything stored is forgotten: ']);
   });
 
-  // Whoever can write to Redis, or another program that uses the same keys, must not stop the gateways from hearing
-  // each other.
+  // Neither someone who can write to Redis nor another program that uses the same keys must be able to stop the
+  // gateways from hearing each other.
   it.each([
     ['a foreign entry at the end', ['XADD', 'log', '*', 'a', 'b']],
     ['a stream of another type', ['SET', 'log', 'x']],
@@ -214,8 +214,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await until(() => b.heard.includes('other while full') && b.log.syncedAt() > fullAt);
   });
 
-  // Until it has applied the entry, a gateway does not know the number of its own purge, and could take a page from
-  // Redis that another gateway fetched before.
+  // Until it has applied the entry, a gateway does not know the number of its own purge, so it could take a page from
+  // Redis that another gateway fetched before the purge.
   it('reports its own changes until it has applied them as entries, also after the server was away', async () => {
     const server = await startRedisServer(path);
     const a = await opened(server.url);

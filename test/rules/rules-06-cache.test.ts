@@ -66,7 +66,8 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 const alike: FakeHandler = () => questionsTitled('for all');
 
 /**
- * Sends the same request twice and returns the number of resulting upstream requests. Each of them gets this response.
+ * Sends the same request twice while the upstream always sends this response. Returns the number of requests that
+ * reached the upstream.
  */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);

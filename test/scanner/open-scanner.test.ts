@@ -530,8 +530,8 @@ describe('the scanner', () => {
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
-  // Bodies are stored after the tables, so tables that are compiled later overwrite the bytes of earlier bodies. The
-  // sender of a body could have prepared it for this.
+  // Bodies are stored after the tables, so tables that are compiled later overwrite the bytes of earlier bodies. An
+  // attacker could have sent a body that takes advantage of this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>
@@ -559,7 +559,7 @@ describe('the scanner', () => {
         expect(hasAddress(`{"a":1,"b":"${text}"}`)).toBe(true);
         expect(hasAddress(`{"a":1,"b":"\\n${text}"}`)).toBe(true);
         expect(hasAddress(`{"a":1,"c":{"d":["${text}"]}}`)).toBe(true);
-        // A name with an escape is always looked at closer.
+        // The scanner always looks closer at a name with an escape.
         if (!text.includes('\\')) expect(hasAddress(`{"a":1,"${text}":null}`)).toBe(true);
       }
     // The result of one body does not affect the next one.

@@ -11,7 +11,7 @@ function run(tool: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-// The compiler and the fuzzer need several seconds of processor time, and more elapsed time on a busy machine.
+// The compiler and the fuzzer need several seconds of CPU time, and more elapsed time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 describe('the committed module of the scanner', () => {

@@ -101,7 +101,7 @@ describe("client headers with the names of Portico's own", () => {
       expect(JSON.stringify(headers)).not.toMatch(/evil|10\.0\.0\.1/);
     }
   });
-  // Portico and the upstream must decide about the same caller.
+  // Portico and the upstream must base their decisions on the same credential.
   it.each(MODES)(
     'do not remove the credential or a header that Portico writes, even if Connection lists them, in %s',
     async (mode) => {

@@ -51,7 +51,8 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
-  // A browser may choose the other type than Portico. Only the values differ, so the first one must not decide alone.
+  // A browser may choose a different type from the one that Portico chooses. The two headers have the same name, so
+  // Portico must not consider only the first one.
   it.each([
     ['text/html second', ['application/json', 'text/html']],
     ['text/html first', ['text/html', 'application/json']],

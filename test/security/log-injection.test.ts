@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client sends a text that appears in the log and there looks like something else. A line break begins a
- * forged line, a quotation mark adds a forged member, and an escape sequence makes the terminal of whoever reads the log
- * hide lines or run commands. The single-byte forms of these sequences (U+0080 to U+009F), line separators and marks
- * that reverse the direction of writing are valid in JSON, so they must be escaped as well.
+ * The attack: a client sends text that looks like something else once it is in the log. A line break begins a forged
+ * line, a quotation mark adds a forged member, and an escape sequence makes a reader's terminal hide lines or run
+ * commands. The single-byte forms of these sequences (U+0080 to U+009F), line separators and marks that reverse the
+ * direction of writing are valid in JSON, so they must be escaped as well.
  */
 
 let fake: FakeUpstream;

@@ -215,8 +215,8 @@ describe('an unverified caller under enforced permissions', () => {
     };
     const gateway = await start(config, clock);
     const { ladder, ledger } = gateway.gateway.services;
-    // A caller who may use both operations sends requests until the counts allow enforcement. Meanwhile, the attacker's
-    // own pages are cached.
+    // A caller who may use both operations sends requests until there are enough of them for a promotion to `enforce`.
+    // Meanwhile, the attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
     await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     for (const target of [RESTRICTED, ANSWER_COMMENTS])

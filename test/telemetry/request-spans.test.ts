@@ -71,7 +71,7 @@ describe('the spans of a trace', () => {
     expect(secure?.attributes).toMatchObject({ 'server.address': 'qa.example.org', 'server.port': 443 });
   });
 
-  // The name of a span must not be the text of a client.
+  // A span's name must not contain text from a client.
   it('replace unknown methods', () => {
     const [server] = spansOf({ method: 'PLANTED', operation: undefined, target: '/' });
     expect(server).toMatchObject({ name: 'HTTP', attributes: { 'http.request.method': '_OTHER' } });

@@ -107,7 +107,7 @@ describe('the checks of a fleet', () => {
       excessAtPurges: [at(1030)],
       mostPerPeriod: 2,
     });
-    // The purge may have removed the page of the second fetch, because it can arrive until 1120.
+    // The purge may have removed the page of the second fetch, because it can arrive as late as 1120.
     expect(judged(0, 1025, 2000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [at(2000)] });
     expect(judged(0, 1125, 2000)).toMatchObject({ periods: 2, excess: [at(2000)], excessAtPurges: [] });
     expect(judged(0, 5000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [] });
@@ -197,13 +197,14 @@ describe('the page docs/scale.md', () => {
       commandsPerSecond: 10_000,
       gatewayCores: 0.05,
       redisCores: 0.2,
-      // 100 requests per second and gateway, of which half are stored for 20 seconds, with 2,000 bytes each.
+      // Each gateway gets 100 requests per second. The responses to half of them are stored for 20 seconds and take
+      // 2,000 bytes each.
       gatewayBytes: 102_000_000,
       redisBytes: 12_000_000,
       saturatesFirst: 'Redis (pages and locks)',
     });
-    // Half a core for each gateway, one core for Redis, and the memory of both.
-    // 912 g + 8.8 g² commands per second, of which one core executes 50,000.
+    // Half a core for each gateway, one core for Redis, and the memory of both. A fleet of g gateways sends 912 g + 8.8
+    // g² commands per second, and one core executes 50,000.
     expect(largestFleet(fleet, inputs)).toBe(39);
     expect(needs.dollarsPerMonth).toBeCloseTo(6 * 30 + ((10 * 102e6 + 2 * 12e6) / 2 ** 30) * 4, 5);
   });

@@ -7,9 +7,9 @@ import { anyScript, type FuzzScript } from './fuzz-script.ts';
 
 /*
  * The attack: arbitrary requests from several callers in any order, while the upstream responds arbitrarily. Whatever
- * they are, the gateway has no internal errors, its errors have one shape, each response is well framed, no caller gets
- * a response meant for another, the log contains neither passwords nor values, and in strict mode the upstream gets
- * only documented requests.
+ * they contain, the gateway has no internal errors, its errors have one shape, each response is well framed, no caller
+ * gets a response meant for another, the log contains neither passwords nor values, and in strict mode the upstream
+ * gets only documented requests.
  */
 
 const CORPUS = new URL('corpus/', import.meta.url);

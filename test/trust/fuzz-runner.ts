@@ -29,7 +29,7 @@ async function startPlace(mode: string): Promise<Place> {
     config: {
       mode,
       logging: { level: 'trace', principalNames: true },
-      // Failures must not turn the later requests into refusals.
+      // Failures must not cause later requests to be refused.
       upstream: { circuit: { failures: 10_000 } },
       authentication: { failures: { limit: 1000, limitPerName: 10_000 } },
     },
@@ -114,7 +114,7 @@ interface Response {
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~\dA-Za-z-]+: ?[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Reads the one response in a text. Returns what is wrong with it if it is not well framed. */
+/** Reads the only response in a text. If it is not well framed, returns what is wrong with it. */
 function readResponse(all: string, isHead: boolean): Response | string {
   const text = all.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, '');
   const end = text.indexOf('\r\n\r\n');
@@ -160,7 +160,7 @@ function readChunks(text: string, head: Omit<Response, 'body'>): Response | stri
   }
 }
 
-/** Returns what is wrong with a response: an internal error, or an error of Portico's own in another shape. */
+/** Returns what is wrong with a response: an internal error, or one of Portico's own errors in the wrong shape. */
 function problemOfResponse(
   mode: string,
   step: FuzzStep,
@@ -206,7 +206,7 @@ const PATHS = OPERATIONS.map(({ method, target }) => {
   const marks = { job: '~', node: '~', issue: '~', comment: '~', group: '~', topic: '~', user: '~', answer: '~' };
   return { method, path: new RegExp(`^${RegExp.escape(target(marks)).replaceAll(/\\x7e|~/g, '[0-9]+')}$`) };
 });
-/** Headers of the client that must not reach the upstream on documented paths. */
+/** Client headers that must not reach the upstream on documented paths. */
 const NEVER_SENT = [
   'cookie',
   'x-auth-token',
@@ -247,7 +247,7 @@ function problemOfRequest(
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
 
-/** Returns the simplest path that a tolerant server could read in a path. */
+/** Returns the simplest path that a lenient server could read a path as. */
 const simplest = (path: string) =>
   path
     .replaceAll(/%([2-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

@@ -6,9 +6,9 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
  * replayed. Texts are Latin-1, one character per byte.
  */
 
-/** What the upstream does with a request. In texts, `$CALLER` stands for a mark of the caller whose request it is. */
+/** What the upstream does with a request. In texts, `$CALLER` stands for a mark of the caller who sent the request. */
 export interface UpstreamAct {
-  /** `respond`, or break the connection before the response (`reset`) or in its middle (`cut`). */
+  /** `respond`, or break the connection before the response (`reset`) or partway through it (`cut`). */
   readonly kind: 'respond' | 'reset' | 'cut';
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -39,7 +39,7 @@ export interface FuzzScript {
 /** A password that no account has. It must not appear in any output. */
 export const WRONG_PASSWORD = 'sEcReT-gUeSs-7Qx!';
 
-/** Most values come first, so that counterexamples shrink to them. */
+/** The most common values come first, so that counterexamples shrink toward them. */
 const { constantFrom, oneof, tuple, array, record, constant } = fc;
 const METHODS = ['GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS', 'PURGE', 'TRACE', 'PROPFIND'];
 
@@ -359,8 +359,8 @@ const stepOf = (usual: Usual): fc.Arbitrary<FuzzStep> =>
   }));
 
 /**
- * Returns random scripts for a mode. The requests of a script are for few targets, so that callers meet in the cache and
- * writes meet the pages that they change.
+ * Returns random scripts for a mode. The requests of a script have only a few targets, so that callers share cached
+ * pages and writes change pages that are in the cache.
  */
 export const anyScript = (mode: FuzzScript['mode']): fc.Arbitrary<FuzzScript> =>
   array(documented, { minLength: 1, maxLength: 2 })

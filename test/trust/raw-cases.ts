@@ -1,7 +1,7 @@
 import { basic } from '../builders/call.ts';
 
 /*
- * The messages of the raw-socket suite, as bytes. Each case says which responses the client gets, whether the
+ * The messages of the raw-socket suite, as bytes. Each case states which responses the client gets, whether the
  * connection can be used afterwards, and how many requests reach the upstream.
  */
 
@@ -33,7 +33,7 @@ export interface RawCase extends RawOutcome {
   readonly name: string;
   /** The bytes as a Latin-1 string. */
   readonly bytes: (targets: RawTargets) => string;
-  /** The different outcome if the path is undocumented and the mode is `observe`. */
+  /** How the outcome differs if the path is undocumented and the mode is `observe`. */
   readonly observe?: Partial<RawOutcome>;
 }
 
@@ -84,10 +84,10 @@ const REFUSED: RawOutcome = { statuses: [400], upstream: 0, closed: true };
 const UNKNOWN_CODING: RawOutcome = { ...REFUSED, statuses: [501] };
 const SERVED: RawOutcome = { statuses: [200], upstream: 1, closed: false };
 const LAST: RawOutcome = { ...SERVED, closed: true };
-/** A refusal after which the connection is still in use. */
+/** A refusal after which the connection can still be used. */
 const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
-// The end of a body that is counted in bytes.
+// The end of a body whose length is declared.
 const length = (value: string) => post([`Content-Length: ${value}`], BODY);
 add(
   'a length that is',

@@ -11,8 +11,9 @@ import { RAW_CASES } from './raw-cases.ts';
 import { mapInParallel, runRawCase, sendBytes, statusesIn } from './raw-runner.ts';
 
 /*
- * Two attacks. A client sends broken messages again and again, and each leaves a little memory or a socket behind. Or a
- * client leaves at an unfortunate moment, or does not finish what it began, and so keeps what was reserved for it.
+ * Two attacks. In the first, a client sends broken messages again and again, and each leaves a little memory or a
+ * socket behind. In the second, a client disconnects at an unfortunate moment or never finishes what it began, so that
+ * whatever was reserved for it is never released.
  */
 
 const COMMENT = '/services/v2/node/118/comment.json';
@@ -104,7 +105,8 @@ describe('a client that leaves', () => {
         const texts = await mapInParallel(lengths, 16, (length) =>
           leave(portOf(gateway), message.slice(0, length), how),
         );
-        // A connection that ends inside a message gets no response, or is told that the message is malformed.
+        // A connection that ends inside a message gets either no response or an error that reports the message as
+        // malformed.
         const answered = texts.filter((text) => statusesIn(text).some((status) => status !== 400 && status !== 408));
         expect(answered).toEqual([]);
       }
@@ -138,7 +140,7 @@ describe('a client that does not finish', () => {
     'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
   };
 
-  // The attack is known as Slowloris: many connections that each wait for the rest of a request.
+  // The attack, known as Slowloris: a client opens many connections, each of which waits for the rest of a request.
   it('with its request gets 408 in time, and the connection is closed', async () => {
     const all = both().flatMap((gateway) =>
       Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),

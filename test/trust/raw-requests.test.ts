@@ -19,13 +19,13 @@ import {
 
 /*
  * The attack: a message is almost valid HTTP/1.1, so Portico and a balancer or proxy in front of it, or the server
- * behind it, read the same bytes differently. They may find another Host, another version, another end of the body or
- * another number of requests, so the request that one of them checks differs from the one that the other executes.
- * Therefore, messages like this are refused with the usual error body before anything is sent upstream, and the rest of
- * the connection is not read. After all other messages, the next one on the connection is read from the right byte.
+ * behind it, read the same bytes differently. They may disagree on the Host, the version, the end of the body or the
+ * number of requests, so the request that one of them checks differs from the one that the other executes. Therefore,
+ * messages like this are refused with the usual error body before anything is sent upstream, and the rest of the
+ * connection is not read. After all other messages, the next one on the connection is read from the right byte.
  */
 
-/** Pipelined requests wait for the upstream's capacity as long as a busy machine needs to serve the others. */
+/** Pipelined requests have to wait for upstream capacity while a busy machine serves the others. */
 const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
 
 /** Returns the documented response with the status 200, which makes the table of cases simpler. */
@@ -82,7 +82,7 @@ beforeAll(async () => {
     port: portOf(allowing),
     upstream: fake,
     targets: undocumented,
-    // Bodies are streamed there, and every method is allowed for these paths.
+    // On these paths, bodies are streamed and every method is allowed.
     differs: ({ group, statuses, observe }) =>
       group !== 'a target' && statuses[0] !== 401 && !observe?.statuses?.includes(401) ? observe : undefined,
   });

@@ -9,7 +9,7 @@ export interface RawSide {
   /** Connects to the gateway. By default, the connection is an ordinary one. */
   readonly dial?: (port: number) => Socket;
   readonly upstream: { readonly requests: readonly FakeRequest[] };
-  /** The outcome of a case that differs on this side. */
+  /** The outcome of a case, if it differs on this side. */
   readonly differs?: (one: RawCase) => Partial<RawOutcome> | undefined;
   /** The targets for the case with this number, which no other case uses. */
   readonly targets: (number: number) => RawTargets;
@@ -41,7 +41,7 @@ let lastNumber = FIRST_NUMBER;
 
 /**
  * Sends the bytes of a case on a new connection, followed by another request in the same packet. Returns what the
- * client and the upstream saw, without the response to a request that followed a kept connection.
+ * client and the upstream saw. If the connection remains usable, the response to the second request is left out.
  */
 export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult> {
   const { closed } = expectedOutcome(side, one);

@@ -18,17 +18,19 @@ import {
 } from './support/response-faults.ts';
 
 /*
- * Every fault of an upstream, in every situation, in every mode. All requests of a mode are sent at the same time, to a
- * gateway whose upstream recognizes the case by an id in the request. The tests then compare the results with the
+ * Tests every fault of an upstream in every situation and every mode. All requests of a mode are sent at the same time,
+ * to a gateway whose upstream recognizes the case by an id in the request. The tests then compare the results with the
  * tables in `support/`.
  */
 
-/** The limits in front of an upstream that is silent, and in front of all others. The machine may be busy. */
+/** Short limits for silent upstreams, and long ones for all others, because the machine may be busy. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };
 const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs: 90_000, totalTimeoutMs: 100_000 };
-/** How long a client waits before it gives up, if the limits are expected not to apply, and otherwise. */
+/**
+ * How long a client waits before it gives up: shorter if no limit is expected to end the request, and longer if one is.
+ */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take 10 s of processor time, and a busy machine takes many times longer. */
+/** All requests are sent in one hook. They take 10 s of CPU time, so a busy machine takes many times longer. */
 const HOOK_MS = 300_000;
 /** How many requests each gateway receives at the same time. */
 const CONCURRENT = 40;
@@ -184,14 +186,17 @@ async function ask({ gateway }: World, one: Case, patienceMs = patienceOf(one)):
 
 const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unlimited : PATIENCE_MS.limited);
 
-/** Asks until the valid response arrives, because a busy machine can exceed the short limits without any fault. */
+/**
+ * Repeats the request until the valid response arrives, because a busy machine can exceed the short limits without any
+ * fault.
+ */
 async function askHealthy(world: World, one: Case): Promise<Result> {
   const result = await ask(world, one, PATIENCE_MS.limited);
   const isSlow = one.fault.isSilent === true && outcomeOf(one, result) === 'upstream_timeout';
   return isSlow ? askHealthy(world, one) : result;
 }
 
-/** Asks again if a body that should have continued was late, because a busy machine can delay one part of it. */
+/** Repeats the request if the rest of a body was late, because a busy machine can delay one part of it. */
 async function askBroken(world: World, one: Case): Promise<Result> {
   let result = await ask(world, one);
   for (let again = 0; again < 3; again += 1) {
@@ -203,7 +208,7 @@ async function askBroken(world: World, one: Case): Promise<Result> {
   return result;
 }
 
-/** Sends the requests of all cases, each in its situation, and the same requests again after the repair. */
+/** Sends the requests of all cases, each in its situation, and repeats them after the upstream has been repaired. */
 async function runWorld(world: World): Promise<void> {
   const askAll = async (situations: readonly Situation[], how: typeof ask, into: Map<number, Result>) => {
     const waiting = world.cases.filter(({ situation }) => situations.includes(situation));
@@ -262,7 +267,7 @@ function expectedOf({ fault, situation, setting }: Case): Outcome {
   return situation === 'an expired page' && outcome.startsWith('upstream_') ? 'valid' : outcome;
 }
 
-/** The texts of errors in `observe`, whose form has no code. */
+/** The error texts in `observe` mode, whose errors have no code. */
 const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',
@@ -299,10 +304,10 @@ describe.each(SETTING_NAMES)('in %s, an upstream that', (setting) => {
   )('%s: %s → %s', (_name, situation, expected, one) => {
     const result = results.get(one.id);
     const outcome = outcomeOf(one, result);
-    // On a busy machine, a stalled body can also reach the short limits before its first byte.
+    // On a busy machine, a stalled body can also exceed the short limits before its first byte arrives.
     const isLate = one.fault.isSilent === true && expected === 'broken' && outcome === 'upstream_timeout';
     expect(isLate ? expected : outcome).toBe(expected);
-    // A read may be repeated once, if a connection that was open before fails. A write is never sent twice.
+    // A read may be repeated once if it failed on a connection that was already open. A write is never sent twice.
     const most = situation === 'a fresh page' ? 0 : WRITES.has(situation) ? 1 : 2;
     expect(arrivals.get(one.id) ?? 0).toBeLessThanOrEqual(most);
     if (!WRITES.has(situation)) expect(outcomeOf(one, afterwards.get(one.id))).toBe('valid');

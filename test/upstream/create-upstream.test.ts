@@ -618,7 +618,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // Without turns, one client that sends many requests at once makes all others wait or fail.
+  // If clients did not take turns, one that sends many requests at once would make all others wait or fail.
   it('gives waiting clients their places in turn, and takes a waiting place from the client with the most', async () => {
     const pending: RawRequest[] = [];
     const server = await startRawServer((request) => void pending.push(request));

@@ -28,7 +28,7 @@ function copy(text: string) {
   return own;
 }
 
-/** A primary process with workers that have joined. The calls between them are delivered at once. */
+/** A primary process with workers that have joined. The calls between them are delivered immediately. */
 function processes(texts: readonly string[], primaryText: string) {
   const handlers: Handlers = {};
   const joined: Worker[] = [];

@@ -12,7 +12,7 @@ export interface Row {
   readonly bound?: string;
   /** Whether the value is within the bound. */
   readonly holds?: boolean;
-  /** Examples of what broke the bound. */
+  /** Examples of what exceeded the bound. */
   readonly examples?: readonly string[];
 }
 
@@ -39,8 +39,8 @@ export const CONNECTED_BOUND_MS = 1000;
 /** How long after the response to a write its purge may still be on its way to a gateway. */
 const PURGE_SLACK_MS = 250;
 /**
- * The share of fetches that may be second fetches after one purge. Until a gateway has read its own purge in the log,
- * it does not use the pages of other gateways, because it cannot know whether they are older.
+ * The maximum share of fetches that may be a second fetch after the same purge. Until a gateway has read its own purge
+ * in the log, it does not use the pages of other gateways, because it cannot know whether they are older.
  */
 const MAX_SECOND_SHARE = 0.001;
 
@@ -221,7 +221,10 @@ export function assess(run: FleetRun): readonly Row[] {
   ];
 }
 
-/** Separates requests that were in progress when a gateway was killed and that may not be repeated. */
+/**
+ * Separates the requests that failed because a gateway was killed, and that must not be repeated, from all other
+ * failures.
+ */
 function failuresOf({ seen, disturbances }: FleetRun) {
   const killedAt = disturbances?.killedAt;
   const isCut = ({ startedAt, endedAt, method }: FleetRun['seen']['failures'][number]) =>

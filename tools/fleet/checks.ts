@@ -5,8 +5,8 @@ import { isWithin } from './events.ts';
 type TagsOf = (page: number) => readonly string[];
 
 /**
- * Returns a function that measures how outdated a read was: the milliseconds between the response to the first write
- * that the page does not show and the start of the read. Returns 0 if the page shows all writes.
+ * Returns a function that measures how outdated a read was: the time in milliseconds between the response to the first
+ * write that the page does not show and the start of the read. Returns 0 if the page shows all writes.
  */
 export function createStaleness(
   writes: readonly WriteEvent[],
@@ -35,7 +35,10 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
 
 /** The rules for judging fetches. */
 interface FillRules {
-  /** The age at which a page may be fetched again: its freshness without the part in which it is refreshed. */
+  /**
+   * The age at which a page may be fetched again: the time for which it is fresh, minus the part in which it is
+   * refreshed.
+   */
   readonly freshMs: number;
   /** How long after the response to a write its purge may still arrive at a gateway. */
   readonly purgeSlackMs: number;
@@ -54,8 +57,8 @@ interface FillCounts {
 }
 
 /**
- * Counts the fetches of each page and audience per period. A period begins when the freshness of the last fetch has
- * ended, or with a purge. Each purge explains one fetch: the purged page may have been fetched again only once.
+ * Counts the fetches of each page and audience per period. A period begins when the last fetch is no longer fresh, or
+ * with a purge. Each purge justifies only one fetch of a purged page.
  */
 export function countFills(
   fills: readonly FillEvent[],

@@ -26,7 +26,7 @@ export const TOLERANCE = 0.15;
 /** Times that the simulation assumes, in milliseconds. */
 const ASSUMED = { redisMs: 0.5, arrivalMs: 2 };
 
-/** Simulates each run, and compares the results. */
+/** Simulates each run and compares the results. */
 export async function compareRuns(runs: readonly FleetRun[]): Promise<readonly Point[]> {
   const points: Point[] = [];
   for (const run of runs) {

@@ -3,7 +3,7 @@ export interface FillEvent {
   readonly at: number;
   /** The index of the page. */
   readonly page: number;
-  /** For whom the page was made: a caller, a role or all. */
+  /** Whom the page was made for: a caller, a role or everyone. */
   readonly audience: string;
   /** The number of the last write that changed the page before it was read. */
   readonly version: number;
@@ -29,7 +29,7 @@ export interface ReadEvent {
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;
-  /** True if the read measured the arrival of a purge. It is then not part of the load. */
+  /** True if the read measured the arrival of a purge, and is therefore not part of the load. */
   readonly probe: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface Seen {
   readonly writes: AnsweredWrite[];
   readonly failures: FailureEvent[];
   readonly arrivals: ArrivalEvent[];
-  /** Requests that were refused because the caller lacks a permission, as they should be. */
+  /** Requests that were correctly refused because the caller lacks a permission. */
   refused: number;
 }
 
@@ -49,7 +49,7 @@ export interface FleetLoad {
   readonly seed: number;
 }
 
-/** Starts callers, who send reads and writes to the balancer and record what they see. */
+/** Starts callers that send reads and writes to the balancer and record what they see. */
 export function startCallers(
   { workload, port, callers, perSecond, writeShare, seed }: FleetLoad,
   seen: Seen,
@@ -90,7 +90,7 @@ function readAsk(account: Account, page: Page, seen: Seen, probe: boolean): Ask 
       seen.reads.push({
         startedAt,
         page: page.index,
-        // A page that the caller must not see at all counts as somebody else's.
+        // A page that the caller must not see at all is treated as somebody else's.
         audience: isAllowed ? audience : 'nobody',
         seen: marker,
         cache: headers['cache-status'] ?? '',
@@ -167,7 +167,7 @@ interface ProberParts {
   readonly workload: Workload;
   /** The port of the balancer, which receives the writes. */
   readonly port: number;
-  /** Returns the gateways that run at the moment, with their ports. */
+  /** Returns the gateways that are currently running, with their ports. */
   readonly gateways: () => readonly { readonly gateway: number; readonly port: number }[];
   readonly everyMs: number;
   /** How long to wait for a purge. */
@@ -175,8 +175,8 @@ interface ProberParts {
 }
 
 /**
- * Sends writes at regular intervals. After each response, reads a page that all gateways have stored directly from each
- * gateway, until that gateway shows the write.
+ * Sends writes at regular intervals. After the response to each write, requests a page directly from each gateway until
+ * the page shows the write. All gateways have stored this page.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;

@@ -140,7 +140,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   return differences.length === 0;
 }
 
-// The processes of a run must end together with this process.
+// The processes of a run must end when this process does.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

@@ -15,7 +15,10 @@ export interface Programs {
   readonly balancer: { readonly kind: 'haproxy' | 'nginx'; readonly path: string };
 }
 
-/** Looks for the programs, including the given balancer if one is given. Returns how to install missing programs. */
+/**
+ * Looks for the programs, including a specific balancer if one is given. If any are missing, returns how to install
+ * them.
+ */
 export function findPrograms(
   wanted?: Programs['balancer']['kind'],
 ): Programs | { readonly missing: readonly string[] } {
@@ -55,9 +58,9 @@ export interface RedisProcess {
   readonly port: number;
   readonly pid: () => number;
   kill(): Promise<void>;
-  /** Starts it again, without data. */
+  /** Starts the server again, without data. */
   start(): Promise<void>;
-  /** Sends a command without arguments that contain spaces, and returns a text reply. */
+  /** Sends a command whose arguments contain no spaces, and returns its reply as text. */
   ask(command: string): Promise<string>;
 }
 
@@ -136,7 +139,9 @@ export interface Backend {
 /** A running load balancer. */
 export interface BalancerProcess {
   readonly port: number;
-  /** Returns how often a request was sent to a gateway again. Undefined for nginx, which does not count it. */
+  /**
+   * Returns how often a request was sent to a gateway again. Undefined for nginx, which does not count these requests.
+   */
   repeated(): Promise<number | undefined>;
 }
 
@@ -175,7 +180,7 @@ function readStatistics(path: string): Promise<string> {
   });
 }
 
-/** Returns the sum of the repeated requests (`wretr`) of all gateways in HAProxy's statistics. */
+/** Returns the sum of the repeated requests (`wretr`) for all gateways in HAProxy's statistics. */
 export function repeatedIn(csv: string): number {
   const [head = '', ...lines] = csv.split('\n');
   const [place, name] = [head.split(',').indexOf('wretr'), head.split(',').indexOf('svname')];

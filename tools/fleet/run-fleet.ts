@@ -20,7 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The last part of a page's freshness, as a share, in which a gateway may refresh it. */
+  /** The final share of a page's time as fresh during which a gateway may refresh it. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
@@ -30,7 +30,7 @@ export interface FleetSettings {
   readonly probes: boolean;
 }
 
-/** What one steady window cost. */
+/** The costs of one steady window. */
 export interface WindowCosts {
   readonly seconds: number;
   /** Requests that gateways finished, and the CPU time of all gateways in milliseconds. */
@@ -41,11 +41,11 @@ export interface WindowCosts {
   /** The commands that gateways sent to Redis, and those that got no result. */
   readonly sent: number;
   readonly unanswered: number;
-  /** Redis commands by name, including those inside scripts, without those of this tool. */
+  /** Redis commands by name, including those inside scripts but not those of this tool. */
   readonly commands: ReadonlyMap<string, number>;
 }
 
-/** The disturbances, as instants. */
+/** When each disturbance began and ended. */
 export interface Disturbances {
   readonly killedAt: number;
   readonly restartedAt: number;
@@ -67,7 +67,7 @@ export interface FleetRun {
   readonly costs: readonly WindowCosts[];
   readonly disturbances: Disturbances | undefined;
   readonly requests: number;
-  /** How often the balancer sent a request to a gateway again. Undefined if it does not count them. */
+  /** How often the balancer sent a request to a gateway again. Undefined if it does not count these requests. */
   readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
@@ -79,14 +79,17 @@ export interface FleetRun {
   readonly errors: string;
 }
 
-/** Returns how long after the start a window begins, in seconds. By then, every page has been fetched once. */
+/** Returns how many seconds after the start a window begins. By then, every page has been fetched once. */
 export function settleSeconds(freshSeconds: number): number {
   return freshSeconds + 2;
 }
 
 const IDLE_SECONDS = 2;
 
-/** How long a page may be served if the upstream fails, and therefore stays stored, after its freshness. */
+/**
+ * How long after a page is no longer fresh it may still be served if the upstream fails. The page remains stored for
+ * that long.
+ */
 export const STALE_IF_ERROR_SECONDS = 60;
 
 /** Runs a fleet under load. */
@@ -122,7 +125,7 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const endsAt = startedAt + settings.seconds * 1000;
     const steady: Window[] = [];
     const costs: WindowCosts[] = [];
-    /** Measures from now, after the fleet has settled, until an instant. */
+    /** Measures from now, when the fleet has settled, until the given instant. */
     const steadyUntil = async (at: number) => {
       const from = now();
       const before = await meter.read();
@@ -223,7 +226,7 @@ async function startGateways(
   return gateways;
 }
 
-/** The counters at one instant. */
+/** The counters at a given instant. */
 interface Reading {
   readonly at: number;
   readonly cpuMs: readonly number[];
@@ -256,7 +259,7 @@ function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): 
   };
 }
 
-/** Reads the number of calls by command. Commands inside scripts are included, those of this tool are not. */
+/** Reads the number of calls by command. Commands inside scripts are included, but those of this tool are not. */
 export function commandsIn(text: string): ReadonlyMap<string, number> {
   const calls = [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(
     ([, name = '', count]) => [name, Number(count)] as const,

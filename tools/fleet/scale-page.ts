@@ -153,7 +153,7 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayBytes =
     inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);
   const redisBytes = fleet.fetchesPerSecond * inputs.pageSeconds * pageBytes;
-  // A gateway and a Redis server use one core for commands, whatever the machine has.
+  // A gateway and a Redis server each run commands on one core, however many the machine has.
   const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
   const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
   const parts = Object.entries({
@@ -176,8 +176,8 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 }
 
 /**
- * Returns the number of gateways with which one Redis server uses its core completely. Arrivals of purges grow with the
- * square of this number, and all other commands in proportion to it.
+ * Returns the number of gateways at which one Redis server uses its core completely. The commands for arriving purges
+ * grow with the square of this number, and all other commands in proportion to it.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

@@ -13,14 +13,14 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The last part of a page's freshness, as a share, in which it is refreshed. */
+  /** The final share of a page's time as fresh during which it is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
   readonly redisMs: number;
   /** The time that a change takes to reach another gateway. */
   readonly arrivalMs: number;
-  /** The number of accounts. Undefined for those of the workload. */
+  /** The number of accounts. If undefined, the workload's own accounts are used. */
   readonly accounts?: number;
   /** Commands per second of each gateway without requests. */
   readonly idleCommandsPerSecond: number;
@@ -70,7 +70,7 @@ const COMMANDS = {
  * bounds. If a response was fetched or a request was refused, there is one more verdict.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
-/** How long a gateway waits before it tries to refresh a page again that another gateway is refreshing. */
+/** How long a gateway waits before it tries again to refresh a page that another gateway is refreshing. */
 const BUSY_MS = 250;
 /** How long a gateway waits after a request before it writes its counts to the ledger. */
 const BATCH_MS = 500;

@@ -267,7 +267,7 @@ export function accountNamed({ accounts }: Workload, name: string): Account {
   return account;
 }
 
-/** Returns the roles file of a run. The hashes have the lowest costs, because logins are not measured. */
+/** Returns the roles file of a run. The hashes have the lowest cost, because logins are not measured. */
 export async function fleetRoles({ accounts }: Workload): Promise<string> {
   const cheap = { memory: 8, passes: 1, parallelism: 1 };
   const accountOf = async (name: string, role: string) => ({
@@ -323,7 +323,10 @@ function pageBody(example: unknown, markedText: string, page: number): string {
   return marked;
 }
 
-/** Returns a function from a number in [0, 1) to a rank from 0. Rank n is requested 1 / (n + 1) as often as rank 0. */
+/**
+ * Returns a function that maps a number in [0, 1) to a rank, starting from 0. Rank n is requested 1 / (n + 1) as often
+ * as rank 0.
+ */
 function zipf(count: number): (fraction: number) => number {
   const weights = Array.from({ length: count }, (_, rank) => 1 / (rank + 1));
   const sum = weights.reduce((total, one) => total + one, 0);
@@ -335,7 +338,7 @@ function zipf(count: number): (fraction: number) => number {
   };
 }
 
-/** Returns one of the items, with the probability that its share states. `fraction` is a number in [0, 1). */
+/** Returns one of the items, each with a probability that equals its share. `fraction` is a number in [0, 1). */
 function byShare<Item extends { readonly share: number }>(items: readonly Item[], fraction: number): Item {
   let left = fraction * items.reduce((sum, { share }) => sum + share, 0);
   const chosen = items.find(({ share }) => (left -= share) < 0) ?? items.at(-1);

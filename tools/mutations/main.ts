@@ -74,7 +74,7 @@ interface Report {
   }[];
 }
 
-/** Mutants that hang must not take long, but tests without a mutation must pass on a busy machine too. */
+/** A mutant that hangs must not take long, but tests without a mutation must also pass on a busy machine. */
 const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
 
 function run(

@@ -932,7 +932,7 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/audit/audit.test.ts',
     why: 'an audit shows the admin token',
   },
-  // doors
+  // listeners and configuration
   {
     file: 'src/http/connection.ts',
     find: "if ('encrypted' in socket) return;",

@@ -27,7 +27,7 @@ export interface Proof {
   readonly run: (context: ProofContext) => Promise<ProofResult>;
 }
 
-/** Adds the faults that a load of requests shows: wrong responses and requests without a response. */
+/** Describes wrong responses or lost requests, one line for each text, with its count. */
 export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }

@@ -9,7 +9,7 @@ import type { ProofContext, ProofResult } from './proof.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** The maximum number of failed tests that are named. */
 const MAX_NAMED = 10;
-/** The time limit of a test that states none, in milliseconds. */
+/** The time limit for a test that does not set one, in milliseconds. */
 const TEST_MS = 600_000;
 
 /** The part of vitest's JSON report that is read. */

@@ -37,7 +37,7 @@ describe('portico doctor', () => {
     const text = readFileSync(join(folder, 'found.yaml'), 'utf8');
     expect(parse(text)).toMatchObject({ mode: 'observe', upstream: { url: reference.url, concurrency: 2 } });
     expect(ran.out).toContain(text.trim());
-    // Every key has its reason.
+    // Each key comes with a reason.
     for (const line of text.split('\n').filter((one) => /: \S/.test(one) && !one.includes('#')))
       expect(text).toMatch(new RegExp(`# .*\\n${line.replaceAll(/[[\]{}.*+?^$|()\\]/g, String.raw`\$&`)}`));
     // Existing files are never overwritten.

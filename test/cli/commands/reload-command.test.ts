@@ -57,7 +57,7 @@ describe('portico reload', () => {
       code: 1,
       err: expect.stringContaining('incorrect') as string,
     });
-    // The signal does the same, without a terminal.
+    // SIGHUP also reloads the gateway, but without reporting the result to a terminal.
     write({ adminToken: TOKEN, pageBounds: { maxPageSize: 20 } });
     child.kill('SIGHUP');
     await until(() => log().includes('"trigger":"signal"'));

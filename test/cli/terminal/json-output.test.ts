@@ -31,7 +31,7 @@ const valueAt = (document: unknown, path: string): unknown =>
     : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 
 const { url: walked } = await startFakeUpstream(exampleAnswer);
-/** Makes an examination quick. */
+/** Options that make an examination quick. */
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
 describe('--format json', () => {

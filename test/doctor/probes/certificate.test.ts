@@ -101,7 +101,7 @@ describe('the certificate probe', () => {
     );
   });
 
-  // Whoever can redirect the connection must get neither the credential nor even the paths of the API.
+  // Anyone who can redirect the connection must get neither the credential nor even the API's paths.
   it('prevents every request to a server that is not trusted', async () => {
     const requests: unknown[] = [];
     const url = await startServer(createCertificate(), (request, response) => {
@@ -124,7 +124,7 @@ describe('the certificate probe', () => {
     );
   });
 
-  // With http, the credential would cross the network before the redirect comes.
+  // With http, the credential would cross the network unencrypted before the redirect arrived.
   it('moves to https if the server redirects there, before it sends the credential', async () => {
     const secure = await startServer(createCertificate({ issuer: authority }), (_request, response) => {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ list: [{ id: 1 }], totalCount: 1 }));

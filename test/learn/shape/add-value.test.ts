@@ -28,7 +28,7 @@ describe('the shape of a place', () => {
     expect(shape).toMatchObject({ seen: 1, ...counts });
   });
 
-  // The attack: responses with tens of thousands of invented names, each of which took a few microseconds.
+  // The attack: responses with tens of thousands of invented names, each of which took a few microseconds to process.
   it('stops at the limit of undocumented members of one response', () => {
     const members = { left: 100 };
     const names = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`name${at}`, at]));

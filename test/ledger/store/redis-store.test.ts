@@ -250,7 +250,7 @@ needsProgram('redis', 'a ledger in Redis that fails', (path) => {
     expect(ledger.dropped()).toBe(500);
     await server.start();
     await untilRequests(ledger, 1_501);
-    // Half of the entries of a ledger are for responses.
+    // Half of a ledger's entries are reserved for responses.
     expect((await ledger.snapshot()).dropped).toBe(500 + 1_001 - LIMITS.maxEntries / 2);
   });
 

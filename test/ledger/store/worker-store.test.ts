@@ -70,7 +70,7 @@ const script = join(import.meta.dirname, '..', '..', 'builders', 'recording-proc
 const startRecording = (...args: string[]) =>
   spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 
-/** The number of violations that the process records in a second, at most. */
+/** The maximum number of violations that the process records per second. */
 const PER_SECOND = 200;
 
 describe('a process that is killed', () => {
@@ -84,7 +84,7 @@ describe('a process that is killed', () => {
       const { event, count } = JSON.parse(line) as RecordingLine;
       last[event] = count;
       if (event === 'written') batches += 1;
-      // Time is counted in violations, because a busy machine delays the recording as much as the timer.
+      // Time is measured in violations, because a busy machine delays the recording as much as the timer.
       if (event === 'recorded' && last.passed === last.written)
         expect(count - writtenAt).toBeLessThanOrEqual(PER_SECOND);
       if (event === 'written') writtenAt = last.recorded;

@@ -109,7 +109,7 @@ describe('isolate-page', () => {
     expect([await ask(), await ask()]).toEqual([500, 'upstream_page_failing']);
   });
 
-  // The attack: a client requests ever new pages that fail, so that the table of failing pages fills the memory.
+  // The attack: a client keeps requesting new pages that fail, until the table of failing pages fills the memory.
   it('remembers at most a thousand failing pages, and forgets the one that failed least recently', async () => {
     const { ask } = isolated({ after: 1, seconds: 5 });
     const page = (number: number) => `/services/v2/thing.json?page=${number}`;

@@ -52,7 +52,7 @@ describe('limit-rate', () => {
     expect(other.rulesFor(undefined)).toEqual([]);
   });
 
-  // Connections are distributed over the workers, so with budgets of their own, a caller would have several.
+  // Connections are distributed over the workers, so if each worker had its own budgets, a caller would have several.
   it('uses the budgets of another process, and its own while that process does not reply', async () => {
     const primary = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
     let replies = true;

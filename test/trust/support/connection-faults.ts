@@ -131,7 +131,7 @@ function nameless(upstream: RawUpstream): BreakableConnection {
   };
 }
 
-/** Returns a function that puts TLS in front of an upstream, and replaces it when the upstream breaks. */
+/** Returns a function that puts TLS in front of an upstream and replaces it when the upstream is to break. */
 function secured(breakWith: (plain: Accept) => Accept) {
   return (upstream: RawUpstream): BreakableConnection => {
     const plain = upstream.accept;

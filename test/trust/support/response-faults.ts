@@ -32,13 +32,13 @@ interface Sent {
   readonly body?: Buffer;
 }
 
-/** One fault of an upstream, and what it leads to. */
+/** One fault of an upstream, and its outcomes. */
 export interface Fault {
   /** Completes the sentence "an upstream that …". */
   readonly name: string;
   /** The outcome of a documented request in `staging` and `strict`. */
   readonly built: Outcome;
-  /** The same with `responses: enforce`, if it differs. */
+  /** The outcome with `responses: enforce`, if it differs. */
   readonly enforced?: Outcome;
   /** The outcome of an undocumented request in these modes. */
   readonly passed: Outcome;
@@ -88,7 +88,7 @@ const failing = (status: number, body: Buffer, ...headers: string[]) => ({
 const withHeaders = (...headers: string[]) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** The valid response with other first bytes. */
+/** The valid response, preceded by these bytes. */
 const after = (before: string) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: [before, ...framed(status, body, JSON_TYPE)] }),
 });
@@ -426,7 +426,7 @@ export function playFault(socket: Socket, fault: ResponseFault, valid: ValidResp
     const part = rest.shift();
     if (part !== undefined) {
       socket.write(bytesOf(part));
-      // In the same turn, the operating system might combine the parts.
+      // The operating system might combine parts that are written in the same turn.
       setImmediate(next);
       return;
     }

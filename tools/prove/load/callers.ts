@@ -29,7 +29,7 @@ export async function rolesText(): Promise<string> {
   });
 }
 
-/** The hashes have the lowest costs, because the scenarios do not measure logins. */
+/** The hashes have the lowest cost, because the scenarios do not measure logins. */
 async function accountOf(name: string, role: string): Promise<object> {
   return { name, roles: [role], passwordHash: await hashPassword(name, { memory: 8, passes: 1, parallelism: 1 }) };
 }

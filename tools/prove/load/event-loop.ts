@@ -15,14 +15,14 @@ import { type GatewayProcess, withScene } from './processes.ts';
 export interface EventLoopOptions {
   /** The maximum size of a body in bytes. The gateways allow bodies of this size in both directions. */
   readonly bytes: number;
-  /** The longest turn that is allowed, in milliseconds on the processor. */
+  /** The longest turn that is allowed, in milliseconds of CPU time. */
   readonly maxTurnMs: number;
   /** Chooses the bodies to try. */
   readonly chooses?: (what: string) => boolean;
   tick(text: string): void;
 }
 
-/** How often a body is tried while its turns take too long. */
+/** How many times a body is tried if its turns take too long. */
 const MAX_ATTEMPTS = 4;
 
 const PAGE = '/services/v2/question.json';

@@ -27,8 +27,8 @@ const VALUES = 49_000;
 const ESCAPES = 790_000;
 
 /**
- * Returns bodies of up to `size` bytes that take long to decode, parse, validate, describe or search. Some exceed the
- * limits on values and depth, and others use them up.
+ * Returns bodies of up to `size` bytes that take a long time to decode, parse, validate, describe or search. Some
+ * exceed the limits on values and depth, and others use them up.
  */
 export function hostileBodies(size: number): readonly HostileBody[] {
   const room = size - 8000;
@@ -73,7 +73,7 @@ export function hostileBodies(size: number): readonly HostileBody[] {
   return texts.map(([what, make]) => [what, () => Buffer.from(make() as string)] as const);
 }
 
-/** Returns uploads of up to `size` bytes whose CSV takes long to read. */
+/** Returns uploads of up to `size` bytes whose CSV takes a long time to read. */
 export function hostileUploads(size: number): readonly HostileBody[] {
   const room = size / 2;
   const texts: readonly (readonly [string, () => string])[] = [

@@ -9,7 +9,7 @@ import { faultsOf, megabytes } from './soak.ts';
 import { withScene } from './processes.ts';
 
 const MAX_BYTES_EACH = 32 * 1024;
-/** With fewer connections, the memory of each is hidden by other changes. */
+/** With fewer connections, the memory that each one uses is hidden by other changes. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
 /** How much earlier than expected a busy machine may seem to close a connection. */
@@ -29,7 +29,7 @@ export interface IdleOptions {
 
 /**
  * Opens many connections, sends one request on each and leaves them idle. Portico must keep serving other clients and
- * close the connections when `keepAliveSeconds` have passed.
+ * close the connections after `keepAliveSeconds`.
  */
 export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> {
   const { keepAliveSeconds, tick } = options;

@@ -31,7 +31,7 @@ export interface KillOptions {
 export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
     const gateway = await startGateway({
-      // Writes to every file as often as possible.
+      // Makes the gateway write to every file as often as possible.
       learn: { traffic: true },
       ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
     });
@@ -81,7 +81,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
           };
         },
       });
-      // The kills happen at different times after the last write of the ledger, which takes place every 500 ms.
+      // The ledger is written every 500 ms, so each kill happens at a different time after the last write.
       await pause(seconds * 1000 + kill * 137);
       const killedAt = performance.now();
       await Promise.all([gateway.end('SIGKILL'), reference.end('SIGKILL')]);

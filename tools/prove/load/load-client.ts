@@ -35,7 +35,7 @@ export interface LoadCounts {
   /** The number of requests without a complete response, although the client was waiting for it, by reason. */
   readonly lost: Map<string, number>;
   aborted: number;
-  /** The time from sending each request, or from the instant at which it was due, to its response in ms, by status. */
+  /** The time from sending each request, or from the time it was due, to its response, in milliseconds by status. */
   readonly latencies: Map<number, number[]>;
 }
 
@@ -96,7 +96,7 @@ export function startLoad(load: Load): RunningLoad {
       else {
         ask.onLost?.(end.reason);
         increment(counts.lost, `${end.reason} on a ${fresh ? 'new' : 'reused'} connection`);
-        // A client that cannot connect would otherwise do nothing but try again.
+        // Otherwise, a client that cannot connect would do nothing but try again.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       if (connection.isClosed || connection.requests >= (load.perConnection ?? Infinity)) {
@@ -147,7 +147,7 @@ export class Connection {
   exchange(ask: Pick<Ask, 'message' | 'abortAfterMs'>): Promise<End> {
     this.requests += 1;
     return new Promise((resolve) => {
-      // A connection that the server has closed while it was idle fails here, as it does for any client.
+      // As for any client, a connection that the server has closed while it was idle fails here.
       if (this.isClosed) {
         resolve({ kind: 'lost', reason: 'closed while idle' });
         return;
@@ -195,7 +195,7 @@ export class Connection {
   }
 }
 
-/** Hands out the instants at which requests are due, in order. Instants that no client has taken yet wait. */
+/** Hands out the instants at which requests are due, in order. If no client is free, the next instants wait. */
 function createDueTimes(perSecond: number): { next(): Promise<number | undefined>; stop(): void } {
   const spacing = 1000 / perSecond;
   const startedAt = performance.now();

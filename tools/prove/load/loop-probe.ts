@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /*
  * This module is loaded into a gateway process with `--import`. It measures the longest turn of the event loop. On each
- * SIGUSR2, it writes the result to the file in PROBE_FILE and starts again. It measures processor time as well as the
- * delay, because on a busy machine, other processes delay a turn without making it longer.
+ * SIGUSR2, it writes the result to the file in PROBE_FILE and starts again. It measures CPU time as well as the delay,
+ * because on a busy machine, other processes delay a turn without adding to its work.
  */
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -12,7 +12,7 @@ delay.enable();
 let longest = 0;
 let last = 0;
 
-/** The time that this thread has spent on the processor, in microseconds. */
+/** The CPU time of this thread, in microseconds. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;

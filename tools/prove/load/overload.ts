@@ -18,8 +18,8 @@ const LEAST_SECONDS = 5;
 export interface OverloadOptions {
   readonly seconds: number;
   /**
-   * How long the upstream takes for a response, in milliseconds. The longer it takes, the less the machine's speed
-   * matters to the upstream's capacity.
+   * How long the upstream takes to respond, in milliseconds. The longer it takes, the less the machine's speed matters
+   * to the upstream's capacity.
    */
   readonly delayMs?: number;
   tick(text: string): void;

@@ -79,7 +79,7 @@ export interface ProcessGroup {
   readonly children: Set<ChildProcess>;
 }
 
-/** Runs a scenario. Whatever happens, ends its processes and removes its folder afterwards. */
+/** Runs a scenario. Afterwards, ends its processes and removes its folder, even if the scenario failed. */
 export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
@@ -257,7 +257,7 @@ function socketsOf(pid: number): number {
     try {
       return readlinkSync(join(folder, name)).startsWith('socket:');
     } catch {
-      // The process was closed in the meantime.
+      // The socket has been closed in the meantime.
       return false;
     }
   }).length;

@@ -76,7 +76,7 @@ export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): P
   });
 }
 
-/** Waits until the gateway has counted this many reloads. Returns false if it has not within ten seconds. */
+/** Waits until the gateway has counted this many reloads. Returns false if this takes longer than ten seconds. */
 async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
   const giveUpAt = performance.now() + 10_000;
   while (performance.now() < giveUpAt) {

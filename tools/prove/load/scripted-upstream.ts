@@ -43,7 +43,7 @@ function send(res: ServerResponse, status: number, body: string, headers: Record
   res.end(body);
 }
 
-/** The faults, which take turns. */
+/** The faults, which are used in turn. */
 const FAULTS: readonly ((res: ServerResponse, page: string) => void)[] = [
   (res) => res.destroy(),
   (res, page) => {

@@ -1,4 +1,4 @@
-{{- /* The name of all objects: the name of the release, with the name of the chart unless it is part of it. */}}
+{{- /* The name of all objects: the release's name, followed by the chart's name unless the release's name contains it. */}}
 {{- define "portico.name" -}}
 {{- if contains .Chart.Name .Release.Name -}}
 {{- .Release.Name | trunc 57 | trimSuffix "-" -}}
