@@ -15,10 +15,10 @@ function hooked(resolve: string): Record<string, string> {
 
 const PORTS = ['--port', '0', '--admin-port', '0'];
 
-describe('the packages of OpenTelemetry', () => {
-  it('are not loaded without an endpoint', async () => {
+describe('packages that only some configurations need', () => {
+  it('are not loaded by default', async () => {
     const env = hooked(`resolve(name, context, next) {
-      if (/opentelemetry[/](?!api)/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
+      if (/opentelemetry[/](?!api)|rate-limiter|@redis/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
       return next(name, context);
     }`);
     const child = startPortico(['serve', ...PORTS], env);
@@ -27,13 +27,27 @@ describe('the packages of OpenTelemetry', () => {
     child.kill('SIGTERM');
     expect((await text).err).not.toContain('LOADED');
     const receiver = await startOtlpReceiver();
-    const traced = startPortico(['serve', ...PORTS], { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    const config = join(tempFolder(), 'portico.yaml');
+    writeFileSync(
+      config,
+      JSON.stringify({
+        roles: { file: join(import.meta.dirname, '..', '..', 'config', 'roles.yaml') },
+        redis: { url: 'redis://127.0.0.1:1' },
+        rateLimits: [{ name: 'all', requests: 1, windowSeconds: 1 }],
+      }),
+    );
+    const full = { ...env, PORTICO_CONFIG: config, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+    const traced = startPortico(['serve', ...PORTS], full);
     const said = finished(traced);
-    await untilSays(traced, /LOADED @opentelemetry\/sdk-trace/);
+    await untilSays(traced, /Portico/);
     traced.kill('SIGTERM');
-    await said;
+    const { err } = await said;
+    for (const name of ['@opentelemetry/sdk-trace', 'rate-limiter-flexible', '@redis/client'])
+      expect(err).toContain(`LOADED ${name}`);
   });
+});
 
+describe('the packages of OpenTelemetry', () => {
   it('are named together with the command that installs them if they are missing', async () => {
     const env = hooked(`resolve(name, context, next) {
       return next(name === '@opentelemetry/sdk-trace' ? '@opentelemetry/sdk-trace-missing' : name, context);

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type * as RateLimiterFlexible from 'rate-limiter-flexible';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { networkOf } from '../../lib/network-address.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
@@ -123,6 +124,9 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
 
 /** Creates the budgets of one rule. */
 function createBudgets({ requests: points, windowSeconds: duration }: RateLimitRule, redis: Redis | undefined) {
+  // The library is large, so it is loaded only if there are rules.
+  const library = createRequire(import.meta.url)('rate-limiter-flexible') as typeof RateLimiterFlexible;
+  const { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } = library;
   const memory = new RateLimiterMemory({ points, duration, keyPrefix: '' });
   const limiter =
     redis === undefined
