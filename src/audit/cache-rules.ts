@@ -46,7 +46,7 @@ export const CACHE_RULES: readonly AuditRule[] = [
     id: 'stale-for-long',
     severity: 'low',
     key: '/cache/staleIfErrorSeconds',
-    risk: 'Clients can get pages of this age, with content that has been deleted in the meantime.',
+    risk: 'Clients can get pages this old, including content that has since been deleted.',
     fix: 'Use a day or less for staleIfErrorSeconds, and an hour or less for freshSeconds.',
     find: ({ settings: { cache } }) => [
       ...foundIf(cache.freshSeconds > 3600, `freshSeconds: ${cache.freshSeconds}`),

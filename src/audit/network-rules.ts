@@ -71,7 +71,7 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     id: 'admin-in-the-clear',
     severity: 'medium',
     key: '/listen/adminHost',
-    risk: 'The admin side has no TLS, so the admin token and everything on the console can be read on the network.',
+    risk: 'The admin side has no TLS, so anyone on the network can read the admin token and everything in the console.',
     fix: 'Listen on 127.0.0.1 and use an SSH tunnel, or allow access only from a private network or a TLS proxy.',
     find: ({ settings: { listen } }) => foundIf(!isLoopbackHost(listen.adminHost), `listens on ${listen.adminHost}`),
   },

@@ -17,7 +17,7 @@ export const ADMIN_FLAGS: readonly Flag[] = [
 /** The lines of the help text that all these commands share. */
 export const ADMIN_NOTES: readonly string[] = [
   'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
-  'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with those of the gateway.',
+  'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
 ];
 
 /** The admin side of a running gateway. */

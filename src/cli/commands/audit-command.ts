@@ -16,7 +16,7 @@ import { auditJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 /** The command `portico audit` ranks what is risky in a valid configuration. */
 export const auditCommand: Command = {
   name: 'audit',
-  summary: 'List what is risky in the configuration, the worst first',
+  summary: 'List the risks of the configuration, worst first',
   args: '',
   argCount: [0, 0],
   flags: [
@@ -26,12 +26,12 @@ export const auditCommand: Command = {
       name: 'fail-on',
       value: 'SEVERITY',
       choices: SEVERITIES,
-      help: `Exit with 1 if there is a finding of this severity or worse: ${SEVERITIES.join(', ')}.`,
+      help: `Exit with code 1 if there is a finding of this severity or worse: ${SEVERITIES.join(', ')}.`,
     },
   ],
   notes: [
-    'portico check reports whether Portico would start: errors, and settings without effect. portico audit takes a',
-    'configuration with which Portico starts and reports what an attacker or an outage could do with it. It sends no',
+    'portico check reports errors that prevent Portico from starting, and settings that have no effect. portico audit',
+    'assumes that the configuration is valid, and reports what an attacker or an outage could do with it. It sends no',
     'requests. Without --fail-on, the exit code is 0 even if there are findings.',
     '',
     'Example: portico audit --fail-on high',

@@ -26,7 +26,7 @@ export const doctorCommand: Command = {
     { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
     { name: 'password-file', value: 'FILE', help: 'A file whose first line is the password of --user.' },
     { name: 'concurrency-max', value: 'NUMBER', help: 'Maximum number of concurrent requests; 16 by default.' },
-    { name: 'idle', value: 'SECONDS', help: 'How long an idle connection is watched; 10 seconds by default.' },
+    { name: 'idle', value: 'SECONDS', help: 'How long to watch an idle connection; 10 seconds by default.' },
     { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; 10 seconds by default.' },
     { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
     { name: 'output', value: 'FILE', help: 'Write the recommended configuration to a new file.' },
@@ -39,7 +39,7 @@ export const doctorCommand: Command = {
     '',
     'PORTICO_PASSWORD=… portico doctor https://qa.example.org/qa --user checker --yes --output portico.yaml',
     '',
-    'portico check --against compares responses with the contract; portico doctor examines the server around them.',
+    'portico check --against compares responses with the contract; portico doctor examines everything else.',
     'The exit code is 1 if the server does not respond or has no API; findings do not change it.',
   ],
   run: async (line, io) => {

@@ -10,7 +10,7 @@ const FILES = ['portico.yaml', 'roles.yaml'];
 /** The command `portico init` writes a configuration and a roles file, with comments, to the current folder. */
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Write a configuration file with comments to the current folder',
+  summary: 'Write a commented configuration to the current folder',
   args: '',
   argCount: [0, 0],
   flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, to be written to the file.' }],

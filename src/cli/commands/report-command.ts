@@ -45,7 +45,7 @@ export const reportCommand: Command = {
     {
       name: 'replica',
       value: 'NAME',
-      help: 'Only the last 48 hours of one of the gateways that share a ledger in Redis.',
+      help: 'Only one of the gateways that share a ledger in Redis, and only its last 48 hours.',
     },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
     { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented requests in the ledger.' },
