@@ -68,12 +68,14 @@ interface RedisListener {
   onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
-/** The number of failed commands in a row after which no commands are sent for a second. */
+/** After this many consecutive failed commands, no commands are sent for a second. */
 const CIRCUIT = { failures: 3, openSeconds: 1 };
 /** The time between two attempts to open a connection. */
 const REOPEN_MS = 500;
 
-/** The errors that a server returns while it cannot serve anybody. After any other error, it counts as available. */
+/**
+ * Errors that a server returns while it cannot serve any client. After any other error, the server counts as available.
+ */
 const SERVER_FAILS =
   /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
@@ -109,7 +111,7 @@ export function connectRedis(
     listener.onState?.({ available, ...(reason !== undefined && { reason }) });
   };
 
-  /** Opens a new connection, and tries again until it succeeds or the connection is closed. */
+  /** Opens a new connection, and retries until it succeeds or the connection is closed. */
   const open = async () => {
     if (isOpening) return;
     isOpening = true;

@@ -12,7 +12,7 @@ interface ChangeLogParts {
   readonly clock: Clock;
   /** The number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error that the listener or this program caused, not Redis. */
+  /** Called with an error that the listener or this program caused rather than Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
@@ -30,7 +30,8 @@ const RETRY_MS = 200;
 /** The largest number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * How many changes can wait while Redis is unavailable. With more, a new lineage makes every gateway forget everything.
+ * How many changes can wait while Redis is unavailable. If there are more, a new lineage begins, which makes every
+ * gateway discard what it has stored.
  */
 const MAX_WAITING = 1_000;
 
@@ -55,8 +56,8 @@ interface Head extends LogPosition {
  * the server has lost data, or something else has written to the keys. It also begins if the caller asks to end the
  * current lineage.
  *
- * The script writes even if there is nothing to append, so it fails on replicas and on full servers. No gateway can
- * append changes to such a server, so none may conclude from it that it knows all changes.
+ * The script writes even if there is nothing to append, so it fails on replicas and on full servers. Gateways cannot
+ * append changes to such a server, so a gateway must not conclude from its contents that it knows all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -92,11 +93,11 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
-   * This gateway's changes, by id, that it has not applied yet as entries of the log. `at` is the position of the
-   * entry.
+   * This gateway's own changes, keyed by id, that it has not applied yet as entries of the log. `at` is the position of
+   * the entry.
    */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
-  /** The changes that have not been appended yet, by their text. */
+  /** The changes that have not been appended yet, keyed by their text. */
   const waiting = new Map<string, SharedChange>();
   let hasLostChanges = false;
   let hasUnknownChange = false;
@@ -141,8 +142,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // A new lineage has the same effect as these two kinds. The others are limited by the number of operations and
-    // documents.
+    // A new lineage has the same effect as these two kinds of changes. The number of other changes is limited by the
+    // number of operations and documents.
     for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
     hasLostChanges = true;
   };
@@ -159,9 +160,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
   };
 
-  /**
-   * Calls the listener. If it throws, it has not applied the change, so nothing that is stored may be served any more.
-   */
+  /** Calls the listener. If it throws, it has not applied the change, so no stored data may be served any longer. */
   const notify = (call: () => void, at: LogPosition) => {
     try {
       call();
@@ -176,8 +175,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   };
 
   const reset = ({ lineage, number, id }: Head) => {
-    // The history that is read at startup can contain changes that were appended just before. Those that the log
-    // contained are part of the reset. The others will be applied.
+    // At startup, this gateway's own changes stay in the map, because the history that is read next may contain them.
+    // Later, a change that the log already contained is part of the reset, and any other will still be applied.
     if (position !== undefined)
       for (const [one, { at }] of own)
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
@@ -212,7 +211,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     return true;
   };
 
-  /** Reads the history at startup, so that pages of other gateways can be checked against earlier changes. */
+  /** Reads the history at startup, so that pages from other gateways can be checked against earlier changes. */
   const begin = async (at: Head) => {
     const entries = await readEntries(0, at.number);
     const [first] = entries;

@@ -125,7 +125,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   };
 
   /**
-   * Merges once. Returns false if the merge must be repeated, because the document or the copy has changed meanwhile.
+   * Merges once. Returns false if the merge must be repeated because the document or the copy has changed in the
+   * meantime.
    */
   const mergeOnce = async (): Promise<boolean> => {
     const version = versionOf(current());
@@ -243,9 +244,9 @@ export function mergeItems<Item>(
   return [...merged.values()];
 }
 
-/** A list of the latest lines that all gateways have written. The same line is stored once. */
+/** A list of the latest lines that all gateways have written. Each distinct line is stored only once. */
 interface SharedTrail {
-  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is unavailable, the latest lines wait. */
+  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is unavailable, the latest lines are queued. */
   add(line: string, at: number): void;
   /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
   read(): Promise<readonly string[] | undefined>;

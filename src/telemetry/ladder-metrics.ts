@@ -14,7 +14,7 @@ interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
-  /** The counters, which the metrics for other operations can continue. */
+  /** The counters. If the set of operations changes, the new counters continue from their counts. */
   readonly counters: readonly CounterFamily[];
 }
 

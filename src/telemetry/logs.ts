@@ -40,12 +40,12 @@ export function createLogger(options: LogOptions): Logger {
 
 /** The options of the access log. */
 export interface AccessLogOptions {
-  /** The operations of the contract, whose path templates are logged. */
+  /** The contract's operations, whose path templates appear in the log. */
   readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
   readonly stream: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
-  /** True to log the names of principals; otherwise a keyed hash replaces each name. */
+  /** True if the names of principals are logged. Otherwise, a keyed hash replaces each name. */
   readonly principalNames: boolean;
   /** Returns the fingerprint under which the ledger stores a violation. */
   readonly fingerprintOf: (trace: Trace, violation: Violation) => string;

@@ -4,7 +4,7 @@ import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
-/** The counts of a metric, which another family of the same metric can continue. */
+/** The counts of a metric. Another family of the same metric can continue from them. */
 export interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;

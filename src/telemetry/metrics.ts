@@ -389,7 +389,7 @@ function createGauges(registry: Registry, scrape: ScrapeFacts) {
     const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
     const collect = () => {
       metric.reset();
-      // After the reset, a gauge counts from zero too.
+      // The metric was just reset, so a gauge also counts up from zero.
       for (const [labels, value] of rows()) metric.inc(labels, Number(value));
     };
     const metric: Counter | Gauge = new (entry.type === 'counter' ? Counter : Gauge)({ ...config, collect });

@@ -41,7 +41,10 @@ export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
-/** Upper bounds in seconds. A server in the same network replies within the first; by default, requests wait 0.25 s. */
+/**
+ * Upper bounds in seconds. A server on the same network replies within the first bound. By default, requests wait at
+ * most 0.25 s.
+ */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
 const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<
   RedisOutcome,
@@ -49,14 +52,14 @@ const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped
 >;
 const KINDS = { purge: true, demote: true, forget: true, reread: true } satisfies Record<SharedChange['kind'], true>;
 
-/** Returns how many different values of each property the gateways have. */
+/** Returns the number of distinct values of each property among the gateways. */
 const variants = (instances: readonly InstanceFacts[]) =>
   PROPERTIES.map((property) => {
     const values = new Set(instances.map((instance) => instance[property]));
     return `${METRICS.fleetVariants.name}{property="${property}"} ${values.size}\n`;
   });
 
-/** The properties that should have the same value at all gateways. */
+/** The properties that should have the same value on all gateways. */
 const PROPERTIES = ['version', 'contract', 'configuration', 'baseline'] as const;
 
 /** Creates the metrics of shared state. */

@@ -175,9 +175,9 @@ const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
   exchange?.startedAt === undefined ? undefined : exchange.startedAt + exchange.seconds * 1000;
 
 /**
- * Returns events for everything that the stages recorded. The trace does not contain the times of single stages.
- * Therefore, events before the exchange with the upstream get the start time of the exchange, and all others get the
- * end time of the request.
+ * Returns events for everything that the stages recorded. The trace does not record when each stage ran, so events
+ * before the exchange with the upstream get the start time of the exchange, and all others get the end time of the
+ * request.
  */
 function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const events: TimedEvent[] = [];

@@ -11,7 +11,7 @@ export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   readonly traceId: string;
-  /** Portico's own span of the request, in the format of `traceparent`. */
+  /** Portico's own span for the request, in the format of `traceparent`. */
   readonly own: string;
   /** The id of the caller's span. Undefined if Portico started the trace. */
   readonly parentId: string | undefined;
@@ -19,7 +19,7 @@ export interface TraceContext {
 
 /** Which traces are sampled, that is, exported. */
 export interface Sampling {
-  /** The fraction of the traces to sample, from 0 to 1, where Portico decides. */
+  /** The fraction of traces to sample, from 0 to 1, if the decision is Portico's. */
   readonly ratio: number;
   /** The callers whose `sampled` flag is used instead of the fraction. */
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
@@ -82,7 +82,10 @@ export function siblingSpan(traceparent: string): string {
   return `${traceparent.slice(0, 36)}${randomHex(16)}${traceparent.slice(52)}`;
 }
 
-/** Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each other one its own. */
+/**
+ * Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each further attempt has its
+ * own.
+ */
 export function logAttempts(traceparent: string): AttemptLog {
   const attempts: Attempt[] = [];
   return { attempts, next: () => (attempts.length === 0 ? traceparent : siblingSpan(traceparent)) };

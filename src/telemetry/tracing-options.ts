@@ -182,7 +182,10 @@ export function headersOf({
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e]*$/;
 
-/** Parses pairs in the format of the standard variables, which is that of W3C Baggage. Returns undefined if it fails. */
+/**
+ * Parses pairs in the format of the standard variables, which is the W3C Baggage format. Returns undefined if the text
+ * is invalid.
+ */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
   const pairs: [string, string][] = [];
   for (const part of text.split(',')) {

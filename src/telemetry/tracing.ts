@@ -21,8 +21,8 @@ export interface Tracing {
   /** Returns the function that exports the spans of a finished request. */
   recorder(subject: SpanSubject): (trace: Trace) => void;
   /**
-   * The number of spans since the start, by outcome. `failed` spans were sent but not accepted by the receiver.
-   * `dropped` spans were not sent, because too many were waiting or because the process ended.
+   * The number of spans since startup, by outcome. `failed` spans were sent but not accepted by the receiver. `dropped`
+   * spans were not sent, because too many were waiting or because the process ended.
    */
   counts(): Readonly<Record<SpanOutcome, number>>;
   /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */

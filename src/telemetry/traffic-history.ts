@@ -29,7 +29,7 @@ export interface TrafficHistory {
   sample(): void;
   /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
-  /** Continues with other counts. If they are not the ones in use, the history starts again. */
+  /** Records these counts from now on. If they are not the counts already in use, the history starts over. */
   follow(traffic: TrafficCounts): void;
 }
 

@@ -43,7 +43,7 @@ const textWhere =
     typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
 
 /**
- * Returns the number of characters in a string, or some larger number than the limit if the string is longer. A
+ * Returns the number of characters in a string, or some number above the limit if the string is longer than that. A
  * character takes one or two code units, so a very long string need not be split into its characters.
  */
 function lengthOf(text: string, limit: number): number {

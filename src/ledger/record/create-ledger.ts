@@ -41,7 +41,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
-  /** The rows of traffic that were counted for earlier operations and are not written yet. */
+  /** Traffic rows that were counted for earlier sets of operations and have not been written yet. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();
@@ -114,7 +114,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // More data is added to the sums in memory meanwhile, whose size is limited.
+      // In the meantime, more data is added to the sums in memory, whose size is limited.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;
@@ -196,7 +196,7 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Applies a new release label and new operations. Call `flush` before, because data that has not been written yet gets
+   * Applies a new release label and new operations. Call `flush` first, because data that has not been written yet gets
    * the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;

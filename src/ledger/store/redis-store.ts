@@ -30,9 +30,12 @@ interface RedisStoreParts {
 
 /** How long startup waits for Redis. If it is unavailable, the gateway starts with its own key for hashing callers. */
 const OPEN_MS = 500;
-/** A batch or a part of a snapshot may take longer than the commands that requests wait for. */
+/**
+ * The timeout in milliseconds for a batch or a part of a snapshot, which may take longer than the commands that
+ * requests wait for.
+ */
 const SCRIPT_MS = 2_000;
-/** The number of entries that one script reads, so that other commands do not wait long. */
+/** The number of entries that one script reads. It is small so that other commands do not have to wait long. */
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 
@@ -623,7 +626,7 @@ end
 return found`,
 };
 
-/** Returns the counts of one replica in some hours as a flat list of fields and counts. */
+/** Returns the counts of one replica for a range of hours, as a flat list of fields and counts. */
 const READ_REPLICA: RedisScript = {
   source: `
 local sums = {}
