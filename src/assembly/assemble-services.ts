@@ -94,12 +94,12 @@ export interface Assembled {
 }
 
 /**
- * Creates the services. No connection or listener is opened yet. For a reload, `before` contains the services in use:
- * those that the new settings do not affect are kept, and none of them changes before `applySettings` is called.
+ * Creates the services. No connection or listener is opened yet. For a reload, `before` contains the services in use.
+ * Those that the new settings do not affect are reused, and none of them changes before `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
-  // All functions that outlive this call are created by other functions. Closures that are created here share their
-  // variables, so they would hold `before` in memory, and with it every earlier configuration.
+  // Functions that outlive this call are created by other functions. Closures created here would share their variables,
+  // and would hold `before`, and with it every earlier configuration, in memory.
   const { clock, random } = parts;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
@@ -256,7 +256,10 @@ function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange
   return (request) => upstreams.latestOf(own).exchange(request);
 }
 
-/** Connects to the other processes of this gateway. They need no log of their own if the gateway uses Redis. */
+/**
+ * Connects to the other processes of this gateway. If the gateway uses Redis, the processes do not need a log of their
+ * own.
+ */
 function openProcesses(
   role: ProcessRole | undefined,
   shared: SharedState | undefined,

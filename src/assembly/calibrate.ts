@@ -65,8 +65,9 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
 }
 
 /**
- * Tests the verifier of a reload before it is used, if the reload changes the verifier or what depends on it. Throws a
- * StartFault if the verifier is unusable or the upstream does not respond: the verifier in use may still work.
+ * Tests the verifier after a reload but before it is used, if the reload replaces the verifier or changes whether it is
+ * needed. Throws a StartFault if the verifier is unusable or the upstream does not respond, because the verifier in use
+ * may still work.
  */
 export async function calibrateReload(
   settings: Settings,

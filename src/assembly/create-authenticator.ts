@@ -34,7 +34,8 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // The mode `observe` sends no requests of its own. Responses to clients show whether a credential is valid.
+  // In `observe` mode, the gateway sends no requests of its own. Responses to clients show whether a credential is
+  // valid.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =

@@ -77,7 +77,7 @@ export interface LastingServices {
   readonly shared: SharedState | undefined;
   /** The changes that several processes of this gateway share without Redis. */
   readonly processes: ProcessChanges | undefined;
-  /** The demotions of other gateways or processes. Undefined if there are none. */
+  /** The demotions of other gateways or processes. Undefined if there are no other gateways or processes. */
   readonly demotions: SharedDemotions | undefined;
   /** What operators see of all processes that serve requests. */
   readonly view: OperatorView;
@@ -227,7 +227,7 @@ function openUploads(
 
 /**
  * Applies the purges of all gateways. This gateway's own purges are applied a second time when the log contains them,
- * because until then, it could have stored an older page that another gateway had fetched.
+ * because in the meantime it may have stored an older page that another gateway had fetched.
  */
 function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
   return {

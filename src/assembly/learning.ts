@@ -15,7 +15,7 @@ import { toSampledResponse } from '../walk/sampled-response.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
-  /** Compares traffic with another document from now on. The observations stay. */
+  /** Compares traffic with a different document from now on. The observations so far are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
 }
@@ -32,8 +32,8 @@ export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): Doc
 }
 
 /**
- * Reads the document, and the stored observations unless the gateway is `running`, if `learn.traffic` is on. Throws a
- * StartFault if a file is invalid.
+ * If `learn.traffic` is on, reads the document and, unless the gateway is already `running`, the stored observations.
+ * Throws a StartFault if a file is invalid.
  */
 export function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
@@ -76,7 +76,7 @@ export function createLearning(
           safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
       };
       pending.add(sample);
-      // Sampling a large response takes as long as checking it, so other requests may continue in between.
+      // Sampling a large response takes as long as checking it, so other requests can be served in between.
       setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),

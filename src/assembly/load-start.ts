@@ -52,7 +52,7 @@ export interface StartSources {
   readonly load?: (options: ContractOptions) => Contract;
   /**
    * The running gateway, for a reload. A contract whose files and options are unchanged is not compiled again. The
-   * gateway has newer states of the ladder and of the observations than their files, so these are not read.
+   * gateway has newer states of the ladder and of the observations than their files, so these files are not read.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }

@@ -11,7 +11,7 @@ import type { PrimaryRole, ProcessRole, WorkerRole } from './process-role.ts';
 import type { SharedState } from './shared-state.ts';
 import { sumOfStats, type Upstreams } from './upstreams.ts';
 
-/** The connection of a worker to Redis. */
+/** The state of a worker's connection to Redis. */
 interface RedisReport {
   readonly available: boolean;
   readonly unsyncedSeconds: number;

@@ -39,7 +39,7 @@ export interface WorkerRole {
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
-/** The log of the processes that serve together, which does not need Redis. */
+/** The log of changes that the processes of one gateway share, which does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
   /** Revocations of verified credentials. */
@@ -48,7 +48,7 @@ export interface ProcessChanges {
   listen(listener: ChangeListener): void;
 }
 
-/** Connects a process to the log of the processes that serve together. */
+/** Connects a process to the log of changes that the processes of this gateway share. */
 export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChanges {
   if (role.kind === 'primary') {
     const { changes, handlers } = role;
@@ -72,8 +72,8 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 }
 
 /**
- * Creates the revocations of processes that serve together. No change can be missed, so verified credentials are
- * trusted.
+ * Creates the revocations of processes that serve together. Changes cannot be missed, so verified credentials are
+ * always trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
   // The hash never leaves the machine, so it needs no secret key.
@@ -86,26 +86,26 @@ function revocationsOf(changes: ChangeLog): Revocations {
 }
 
 /**
- * Lets a worker follow the state of the primary process from now on. Call it after all functions that the primary
- * process calls exist, and before the worker serves requests.
+ * Makes a worker follow the state of the primary process from now on. Call this after all functions that the primary
+ * process may call have been added, and before the worker serves requests.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
   const receive = handlers['change'];
-  // With Redis, its log contains the changes.
+  // If Redis is configured, its log contains the changes.
   if (receive === undefined) return;
   for (const change of (await primary.call('changes.lasting')) as never[]) receive(change);
 }
 
 /**
- * Opens a document that the processes of this gateway share, and the gateways of a fleet if Redis is configured. In a
- * fleet, only the primary process exchanges it with the other gateways. Returns undefined if nothing is shared.
+ * Opens a document that the processes of this gateway share and, if Redis is configured, all gateways of the fleet. In
+ * a fleet, only the primary process exchanges it with the other gateways. Returns undefined if nothing is shared.
  */
 export function openDocument<T>(
   { role, shared }: { readonly role: ProcessRole | undefined; readonly shared: SharedState | undefined },
   name: string,
   parts: OwnParts<T> & {
-    /** Called before the copy is replaced by that of another gateway, for the log. */
+    /** Called before another gateway's version replaces the copy, so that the change can be logged. */
     readonly onForeign: (next: T) => void;
   },
 ): SharedDocument<T> | undefined {
@@ -126,7 +126,7 @@ export function openDocument<T>(
   return document;
 }
 
-/** Lets workers claim uploads in the memory of the primary process. When a worker ends, its claims end too. */
+/** Lets workers claim uploads in the memory of the primary process. When a worker ends, its claims are released. */
 export function serveUploadClaims(
   { handlers, onEnd }: PrimaryRole,
   { claim }: Pick<ReturnType<typeof createUploadMemory>, 'claim'>,
@@ -158,7 +158,7 @@ interface FinishedUpload {
   readonly status: number | undefined;
 }
 
-/** Claims uploads of a worker in the primary process. */
+/** Returns the functions with which a worker claims uploads in the primary process. */
 export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
   return {
     async claim(key, force) {
@@ -174,7 +174,10 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
   };
 }
 
-/** How long a worker waits for the primary process, in milliseconds. Without a response, it counts on its own. */
+/**
+ * How long a worker waits for the primary process, in milliseconds. If there is no response, the worker counts on its
+ * own.
+ */
 const BUDGET_MS = 250;
 
 /** Lets workers use the budgets of the primary process. */

@@ -11,8 +11,8 @@ import { loadStart, type StartSources } from './load-start.ts';
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**
- * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time; calls in
- * the meantime share the next one.
+ * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time; calls made
+ * in the meantime share the next one.
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 

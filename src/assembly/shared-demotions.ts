@@ -21,7 +21,10 @@ interface DemotedServices {
   readonly cache: Pick<PageCache, 'retain'>;
 }
 
-/** The log of changes. Without Redis, it connects only the processes of one gateway, so no set is needed. */
+/**
+ * The log of changes. Without Redis, the log connects only the processes of one gateway, so the set in Redis is not
+ * needed.
+ */
 interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
   readonly redis?: Redis;
   readonly follower?: ChangeFollower;

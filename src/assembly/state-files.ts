@@ -7,7 +7,7 @@ type StateKey = 'ladder' | 'overrides';
 
 /**
  * Reads a state file at startup. Throws a StartFault if it is invalid. `kind` and `start` complete the error message:
- * `kind` describes the file, and `start` what it means to start without it.
+ * `kind` describes the file, and `start` says what it means to start without the file.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,

@@ -62,7 +62,7 @@ const valueOf = (source: string, text: string) =>
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // In this standard variable, every other text means false.
+  // In this standard variable, any other value means false.
   const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
     // A platform may set the other standard variables for all its programs.
@@ -101,7 +101,7 @@ function serviceKind(overrides: readonly Override[]): Override[] {
 }
 
 function credentialFaults(environment: Environment): Fault[] {
-  // A name without a password is no error, because the password may be in the configuration file.
+  // A name without a password is not an error, because the password may be in the configuration file.
   if (environment['UPSTREAM_USERNAME']) return [];
   return ['UPSTREAM_PASSWORD', 'UPSTREAM_PASSWORD_FILE']
     .filter((source) => environment[source])

@@ -96,7 +96,7 @@ export const undocumentedSchema = {
 
 /** The `cors` configuration key. It lets the pages of other origins use the public side in a browser. */
 export interface CorsOptions {
-  /** The origins, such as `https://app.example.org`, or only `*` for every origin. */
+  /** The origins, such as `https://app.example.org`, or a single `*` for all origins. */
   readonly origins: readonly string[];
   /** The methods that are allowed. Undefined for all methods that the contract documents. */
   readonly methods?: readonly string[];

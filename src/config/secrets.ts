@@ -14,11 +14,14 @@ import type { Settings } from './settings.ts';
 export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice', 'bob', 'guest'];
 
 const MIN_TOKEN = 8;
-/** Off loopback, a token has at least 16 characters of about 5 bits each, so it cannot be guessed over the network. */
+/**
+ * The requirements for a token that protects more than a loopback address: its length, and its number of different
+ * characters. Such a token cannot be guessed over the network.
+ */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
 
-/** The admin token from the file that `adminTokenFile` names, or the reasons why it cannot be used. */
+/** Returns the admin token from the file that `adminTokenFile` names, or the reasons why it cannot be used. */
 export function readAdminToken(settings: Settings): { readonly token?: string; readonly problem?: ConfigProblem } {
   const { adminToken, adminTokenFile } = settings;
   const pointer = '/adminTokenFile';
@@ -31,7 +34,10 @@ export function readAdminToken(settings: Settings): { readonly token?: string; r
   return { problem: { pointer, message: `contains a token with fewer than ${MIN_TOKEN} characters` } };
 }
 
-/** Returns the secrets that are missing, public or easy to guess, and the files in which everybody can read them. */
+/**
+ * Returns the secrets that are missing, public or easy to guess, and the files in which every user of the machine can
+ * read them.
+ */
 export function secretProblems(
   settings: Settings,
   env: Environment,

@@ -96,7 +96,7 @@ export interface Settings {
   readonly contractStatusHeader: boolean;
   readonly proxyStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
-  /** The options of the export of spans. `headersFile` is an absolute path. */
+  /** The options for exporting spans. `headersFile` is an absolute path. */
   readonly tracing: TracingOptions;
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;

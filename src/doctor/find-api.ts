@@ -66,7 +66,7 @@ function prefixesOf(basePath: string): readonly string[] {
 function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
   const { status, body } = response;
   const shape = status >= 400 ? errorShape(response) : undefined;
-  // The type may be wrong; another probe reports that.
+  // The media type may be wrong, but another probe reports that.
   if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
   if (shape === 'error' || shape === 'errors.message') return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';

@@ -24,7 +24,7 @@ export interface ProbeResponse {
   readonly status: number;
   /** `1.0` or `1.1`. */
   readonly httpVersion: string;
-  /** All headers, including those of the connection and duplicates. */
+  /** All headers, including hop-by-hop headers and duplicates. */
   readonly headers: HeaderPairs;
   /** The body as received, with its content coding. At most 8 MiB. */
   readonly body: Buffer;

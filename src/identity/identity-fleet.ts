@@ -5,14 +5,14 @@ import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavail
 import type { IdentityOptions } from './identity-options.ts';
 import { namesPerNetwork } from './limits.ts';
 
-/** What the gateways of a fleet share about identities. */
+/** The state of authentication that the gateways of a fleet share. */
 export interface IdentityFleet {
   /** Undefined if each process limits the attempts that it receives. */
   readonly failures: SharedLoginLimiter | undefined;
   readonly revocations: Revocations;
 }
 
-/** Limits failed logins at all gateways of a fleet together, with the same limits that apply to a single gateway. */
+/** Limits failed logins across all gateways of a fleet, with the same limits that apply to a single gateway. */
 interface SharedLoginLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
@@ -134,10 +134,10 @@ export interface Revocations {
   announce(name: string | undefined): Promise<void>;
   /**
    * Returns whether a credential that was verified at this instant (epoch milliseconds) may be accepted without a new
-   * verification. It may not be accepted if revocations cannot arrive and the verification is older than the bound.
+   * verification. It must not be accepted if revocations cannot arrive and the verification is older than the bound.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory in which other gateways' revocations expire credentials. */
+  /** Sets the memory whose credentials expire when other gateways revoke them. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

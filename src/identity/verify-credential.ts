@@ -18,7 +18,7 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
  * credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
-  /** Returns whether the credential is fresh, so that it does not need to be verified. */
+  /** Returns whether the credential is fresh and therefore does not need to be verified. */
   fresh(credential: Credential, now: number): boolean;
   /** Returns the caller that a canonical `Authorization` value identifies, or undefined if it is not fresh. */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
@@ -166,7 +166,7 @@ interface Verified {
 
 /**
  * Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted.
- * `mayTrust` returns whether a result of that age is fresh; without it, only the expiry time counts.
+ * `mayTrust` returns whether a result of a given age still counts as fresh. Without it, only the expiry time counts.
  */
 export function createVerifiedCredentials(
   cacheSeconds: number,

@@ -6,7 +6,7 @@ import type { ProbeResponse } from '../probe-client.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
-/** Determines how the server treats callers without a credential and with a wrong one. */
+/** Determines how the server treats callers that send no credential or a wrong one. */
 export const challengeProbe: Probe = {
   name: 'challenge',
   does: 'requests a list without a credential, and the path of the credential probe with a made-up name and your own',

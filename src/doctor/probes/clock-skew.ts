@@ -14,11 +14,12 @@ export const clockProbe: Probe = {
     for (let sample = 0; sample < SAMPLES; sample += 1) {
       const { headers, sentAt, headAt } = await respond(context.client, { path, method: 'HEAD' });
       const date = Date.parse(valuesOf(headers, 'date')[0] ?? '');
-      // The header has whole seconds, so the server's time is up to one second later: half a second on average.
+      // The header contains whole seconds, so the server's actual time is up to one second later, and half a second on
+      // average.
       if (!Number.isNaN(date))
         skews.push({ seconds: (date + 500 - (sentAt + headAt) / 2) / 1000, error: (headAt - sentAt) / 2000 + 0.5 });
     }
-    // The fastest exchange is the most exact.
+    // The fastest exchange gives the most accurate measurement.
     const [best] = skews.toSorted((one, other) => one.error - other.error);
     if (best === undefined) throw new CannotProbe('the responses have no valid Date header (RFC 9110 §6.6.1)');
     const [skew, error] = [best.seconds.toFixed(1), best.error.toFixed(1)];

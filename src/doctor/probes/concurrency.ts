@@ -12,7 +12,10 @@ interface Level {
   readonly distress: string | undefined;
 }
 
-/** It is a sign of distress if requests are this many times slower than a single one, and slower by at least `ms`. */
+/**
+ * It is a sign of distress if requests are this many times slower than a single request, and also slower by at least
+ * `ms`.
+ */
 const SLOWER = { factor: 4, ms: 250 };
 /** Doubling the concurrency must bring at least this much more throughput to be worthwhile. */
 const GAIN = 1.1;
