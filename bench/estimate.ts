@@ -4,17 +4,21 @@ import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { windowSeconds } from './warm-up.ts';
 
-/** How many seconds the steps outside the rounds usually take on a machine with two cores. */
+/** How many seconds the steps outside the rounds usually take on a slow machine with two cores. */
 const USUAL = {
   machine: 2,
-  yardstick: 0.4,
-  startAndStop: 1,
+  yardstick: 0.5,
+  startAndStop: 1.6,
   /** The time it takes to start wrk and read the metrics in each window and each round. */
   besidesRound: 0.25,
-  keysPerSecond: 12_000,
+  keysPerSecond: 10_000,
+  /** The rate of the memory run, in which every key is new. */
+  newKeysPerSecond: 3500,
+  /** The number of requests after which V8 optimizes only a few more functions of a server. */
+  requestsUntilCompiled: 75_000,
   settling: 2.5,
   micro: 35,
-  profile: 20,
+  profile: 25,
 } as const;
 
 /** Returns the approximate duration of a run in seconds, on an otherwise idle machine. */
@@ -29,7 +33,7 @@ export function estimateSeconds(
   const parts: Readonly<Record<(typeof OTHER_PARTS)[number], number>> = {
     latency: sum(latency.entries.map((one) => entrySeconds(latency, one, effort) + count * (seconds + 1) + 1)),
     start: effort.starts * (USUAL.startAndStop + USUAL.settling),
-    memory: USUAL.startAndStop + 2 * USUAL.settling + effort.memoryKeys / USUAL.keysPerSecond,
+    memory: USUAL.startAndStop + 2 * USUAL.settling + effort.memoryKeys / USUAL.newKeysPerSecond,
     micro: USUAL.micro,
     profile: USUAL.profile,
   };
@@ -48,9 +52,10 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
 
 /** Returns the time to start, warm up and stop one server, without its rounds. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
-  const requests = Math.min(warmUp.requests, entry.slow?.requests ?? warmUp.requests);
+  // Servers that are installed separately do not run on V8, and a slow server is also slow to compile.
+  const isCompiled = entry.peer.needs !== undefined || entry.slow !== undefined;
+  const requests = isCompiled ? (entry.slow?.requests ?? warmUp.requests) : USUAL.requestsUntilCompiled;
   const window = windowSeconds(warmUp);
-  // V8 is often still compiling after the required number of requests, so the warm-up takes one more window.
   const needed = Math.ceil(requests / (entry.usualPerSecond ?? usualPerSecond) / window) + 1;
   const windows = Math.min(Math.ceil(warmUp.maxSeconds / window), needed) * (window + USUAL.besidesRound);
   const { keys } = entry.request;

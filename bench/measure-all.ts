@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Arguments } from './arguments.ts';
 import { estimateSeconds } from './estimate.ts';
+import { formatNumber } from './format-number.ts';
 import { commitOf } from './machine.ts';
 import { measureLatency } from './measure-latency.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -13,6 +14,7 @@ import { type ReportFile, writeFiles } from './report/write-files.ts';
 import type { Failure, Results } from './results.ts';
 import { runScenario, type ScenarioResult } from './run-scenario.ts';
 import { latencyScenario, type OTHER_PARTS, wantedParts, wantedScenarios } from './scenarios/all.ts';
+import type { Effort } from './scenarios/effort.ts';
 import type { Session } from './session.ts';
 import { judgeTargets } from './targets.ts';
 
@@ -33,6 +35,17 @@ export async function measureAll(options: Arguments, session: Session): Promise<
   }
   const wanted = isWhole ? ['met'] : ['met', 'not measured'];
   return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
+}
+
+/** Returns the number of keys in the memory run: more if it is selected by name, because it then has all the time. */
+export function memoryKeys(effort: Effort, only: readonly string[]): number {
+  return only.length === 0 ? effort.memoryKeys : effort.memoryKeysAlone;
+}
+
+/** Returns a message if a run of all parts took longer than its effort allows. */
+export function lateness(seconds: number, { maxMinutes }: Effort): string | undefined {
+  if (seconds <= maxMinutes * 60) return undefined;
+  return `the run took ${formatNumber(seconds / 60)} minutes and may take ${maxMinutes}`;
 }
 
 interface Measured {
@@ -71,7 +84,7 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   }
   const latency = await other('latency', () => measureLatency(latencyScenario(effort), effort.latency, context));
   const start = await other('start', () => measureStart(effort.starts, context));
-  const memory = await other('memory', () => measureMemory(effort.memoryKeys, context));
+  const memory = await other('memory', () => measureMemory(memoryKeys(effort, only), context));
   const files = [
     ...((await other('micro', () => microReport(effort.name, session))) ?? []),
     ...((await other('profile', () => profileReport('hit', effort.name, session))) ?? []),
@@ -79,6 +92,10 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   const commit = commitOf();
   if (commit !== machine.commit)
     failures.push({ part: 'commit', message: `it was ${machine.commit} at the start and is ${commit} at the end` });
-  const measured = { scenarios, latency, start, memory, failures, files: files.map(({ name }) => name) };
+  const seconds = (Date.now() - Date.parse(startedAt)) / 1000;
+  const late = only.length === 0 ? lateness(seconds, effort) : undefined;
+  if (late !== undefined) failures.push({ part: 'duration', message: late });
+  progress.say(`the measurements took ${formatNumber(seconds / 60)} minutes`);
+  const measured = { seconds, scenarios, latency, start, memory, failures, files: files.map(({ name }) => name) };
   return { results: { startedAt, effort: effort.name, warmUp: effort.warmUp, only, machine, ...measured }, files };
 }

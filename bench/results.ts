@@ -19,6 +19,8 @@ export interface Results {
   /** The names of the selected parts; empty if all parts were selected. */
   readonly only: readonly string[];
   readonly machine: Machine;
+  /** The duration of the run, including the installation of packages, in seconds. */
+  readonly seconds: number;
   readonly scenarios: readonly ScenarioResult[];
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;

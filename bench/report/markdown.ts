@@ -38,6 +38,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '## Machine',
     '',
     ...machineLines(machine),
+    `- The run took ${formatNumber(results.seconds / 60)} minutes.`,
     '',
     '## How it was measured',
     '',

@@ -23,13 +23,12 @@ const validator: Entry = {
   peer: nodePeer('express-openapi-validator', 'express-openapi-validator + http-proxy-middleware'),
   request: PLAIN,
   usualPerSecond: 2500,
-  slow: { requests: 20_000, reason: 'it serves about 2,500 requests per second, so the full warm-up would take 24 s' },
 };
 const prismProxy: Entry = {
   peer: prism(),
   request: PLAIN,
   usualPerSecond: 800,
-  slow: { requests: 8000, reason: 'it serves about 800 requests per second, so the full warm-up would take 75 s' },
+  slow: { requests: 8000, reason: 'it serves about 800 requests per second, so the full warm-up would take 25 s' },
 };
 
 function fetching(responses: 'enforce' | 'report', request: BenchRequest = VALIDATED): Entry {

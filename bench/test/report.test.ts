@@ -46,6 +46,10 @@ test('a failed part is reported before any number', () => {
   assert.ok(text.includes('**memory failed: no**'));
 });
 
+test('the duration of the run is reported', () => {
+  assert.match(toMarkdown(resultsOf({}, { seconds: 1023 }), undefined), /The run took 17\.1 minutes/);
+});
+
 test('a busy machine is reported', () => {
   const { machine } = resultsOf({});
   assert.match(toMarkdown(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), undefined), /40 % busy/);

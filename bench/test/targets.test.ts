@@ -33,7 +33,7 @@ test('the servers that the goals compare belong to a complete run', () => {
   const parts = new Set(missing.map(({ target }) => target.path));
   assert.deepEqual(
     [...parts],
-    ['latency of a hit at half the peak rate', 'memory after 1,000,000 distinct keys', 'start', 'memory at rest'],
+    ['latency of a hit at half the peak rate', 'memory after 500,000 distinct keys or more', 'start', 'memory at rest'],
   );
 });
 
@@ -126,6 +126,17 @@ test('memory is flat if the line through its last half hardly rises; a short run
   assert.equal(at(-50e6).value, 0);
   assert.equal(at(30e6).state, 'missed');
   assert.equal(at(30e6, 100_000).state, 'not measured');
+});
+
+test('a hit that costs less with many operations meets its target', () => {
+  const at = (many: number) => {
+    const rows = [row('portico-hit-18-operations', 40, 1), row('portico-hit-500-operations', many, 1)];
+    return verdict(resultsOf({ operations: rows }), /operations of the contract/);
+  };
+  assert.equal(at(30).value, 0);
+  assert.equal(at(30).state, 'met');
+  assert.equal(at(43).state, 'met');
+  assert.equal(at(45).state, 'missed');
 });
 
 test('the added latency is the difference to bare node:http, by the medians of the rounds', () => {
