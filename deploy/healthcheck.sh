@@ -8,5 +8,6 @@ case $host in
   ::) host='[::1]' ;;
   *:*) host="[$host]" ;;
 esac
-# With wget's own time limit (-T), some versions of busybox crash, and slow responses would not be limited as a whole.
+# With wget's own time limit (-T), some versions of busybox crash, and a slow response as a whole could take longer than
+# the limit.
 /bin/busybox timeout 3 /bin/busybox wget -q -Y off -O /dev/null "http://$host:${ADMIN_PORT:-8081}/livez" || exit 1

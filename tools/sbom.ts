@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The parts of a CycloneDX document that change at every run, or that this program reads. */
+/** The parts of a CycloneDX document that change on every run, or that this program reads. */
 interface Sbom {
   readonly serialNumber?: string;
   readonly metadata: {

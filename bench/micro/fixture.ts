@@ -32,7 +32,7 @@ export interface Fixture {
   readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;
-  /** Returns a plain request as the HTTP parser creates it, with new strings. */
+  /** Returns a plain request like those that the HTTP parser creates, made of new strings. */
   request(): Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 }
 

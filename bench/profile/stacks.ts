@@ -14,7 +14,7 @@ export interface Frame {
   readonly children: Map<string, Frame>;
 }
 
-/** A part of a profile. Its bounds are times according to the profile's clock. */
+/** A part of a profile. Its bounds are times on the profile's clock. */
 export interface Window {
   readonly fromUs: number;
   readonly toUs: number;

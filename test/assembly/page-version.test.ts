@@ -45,7 +45,7 @@ describe('the page version', () => {
     expect(versionWith({ checks: { responses: 'enforce' } })).toBe(versionWith({ checks: { responses: 'report' } }));
   });
 
-  // Otherwise, a promotion to `enforce` would serve invalid pages that were stored before.
+  // Otherwise, a promotion to `enforce` would serve invalid pages that had been stored before it.
   it('changes with the level of responses if invalid pages may be stored', () => {
     const cache = { store: 'wellFormed' };
     const [report, enforce] = ['report', 'enforce'].map((responses) => versionWith({ cache, checks: { responses } }));

@@ -38,8 +38,8 @@ function processes() {
 }
 
 describe('the processes of one gateway', () => {
-  // A password that was changed on the legacy server is refused at first at one worker only. The others must not accept
-  // the old one for as long as they remember it.
+  // After a password is changed on the legacy server, at first only one worker sees the old one refused. The other
+  // workers must not go on accepting it for as long as they remember it.
   it('verify the credentials of a caller again after one of them was refused', async () => {
     const [one, other] = processes();
     const expired: string[] = [];

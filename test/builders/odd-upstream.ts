@@ -22,7 +22,7 @@ const SOMETIMES = [
 /** The same date as written by servers with different locales. */
 const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
 
-/** Returns a question with odd but legal fields. A number always produces the same question. */
+/** Returns a question with odd but legal fields. The same number always produces the same question. */
 function oddQuestion(number: number): Item {
   const [example] = exampleOf('listQuestions').list;
   const question: Item = {
@@ -55,8 +55,8 @@ function oddPage(query: URLSearchParams): Item {
 
 /**
  * Responds like a server whose responses are odd but legal. Its questions lack some fields, have additional ones, use
- * other date formats and member orders, and are repeated on the next page. All other operations return the documented
- * examples, and clients can select fields in every response.
+ * different date formats and member orders, and are repeated on the next page. All other operations return the
+ * documented examples, and clients can select fields in every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

@@ -195,7 +195,7 @@ describe('a shared page', () => {
     for (let fetches = 0; fetches < 2; fetches += 1) {
       const lookups = fake.lookups;
       const hash = [...fake.locks.keys()][0] ?? '';
-      // Somebody else takes the lock before the waiting gateway does.
+      // Another gateway takes the lock before the waiting gateway does.
       fake.locks.set(hash, 'of another gateway');
       await store.release(hash, 'of nobody', true);
       await until(() => fake.lookups > lookups);

@@ -47,7 +47,7 @@ describe('the compose file', () => {
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     ) as object;
     const isCompose = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
-    // It is also older than the name of the project.
+    // It is also older than the top-level `name` of a project.
     const { name, ...rest } = compose;
     expect(name).toBe('portico');
     isCompose(rest);
@@ -203,7 +203,7 @@ needsProgram('nginx', 'nginx as in the compose file', (nginx) => {
     const get = (target: string) => fetch(`http://127.0.0.1:${port}${target}`);
     let first = await get('/').catch(() => undefined);
     for (; first === undefined; first = await get('/').catch(() => undefined)) await wait(20);
-    // nginx tries the replica that is down first.
+    // nginx tries the unavailable replica first.
     const others = await Promise.all(Array.from({ length: 50 }, async () => (await get('/')).status));
     expect(new Set([first.status, ...others])).toEqual(new Set([200]));
     const strange = '/services/v2/%71uestion%2F.json;a?q=a%2Fb%20c&topics=%7E';

@@ -306,7 +306,7 @@ describe('overrides', () => {
   it('apply even if they cannot be stored, and say so', async () => {
     const gateway = await start();
     await gateway.admin('/overrides');
-    // The name of the file becomes a folder, so the file cannot be replaced.
+    // A file takes the folder's place, so nothing can be stored in the folder.
     rmSync(join(file, '..'), { recursive: true });
     writeFileSync(join(file, '..'), '');
     const answer = await set(gateway, { kind: 'disable' });

@@ -162,7 +162,7 @@ describe('the spans of a request', () => {
     await arrived.promise;
     const second = gateway.call(PAGE);
     await until(() => gateway.gateway.services.upstreams.stats().inFlight === 1);
-    // The second request has no event of its own while it waits, so it gets time to join the first one.
+    // Nothing signals that the second request is waiting, so it is given time to join the first one.
     for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
     joined.resolve();
     await Promise.all([first, second]);

@@ -65,7 +65,7 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // Once the ledger has dropped violations, there is no way to tell which responses contain only accepted ones.
+    // Once the ledger has dropped violations, there is no way to tell which responses contain only accepted violations.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });
     // Unlike responses, requests with accepted violations do not count as passed.
     const requests = {

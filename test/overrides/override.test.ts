@@ -30,7 +30,7 @@ describe('the overrides of an operation', () => {
     expect(applyOverrides([], checks, STORED)).toBeUndefined();
     expect(applyOverrides([stale], checks, { isStored: false, transparent: false })).toBeUndefined();
     const raised = overrideWith({ kind: 'level', check: 'requests', level: 'enforce' });
-    // The mode may have changed since they were set.
+    // The mode may have changed since the overrides were set.
     expect(applyOverrides([raised, stale, disabled], checks, { isStored: true, transparent: true })).toBeUndefined();
   });
 

@@ -6,7 +6,8 @@ import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {
   /**
-   * Each demo account's access to each operation: 1 means allowed, 0 means denied, and o means allowed on own nodes.
+   * Each demo account's access to each operation: 1 means allowed, 0 means denied, and o means allowed on the account's
+   * own nodes.
    */
   const TABLE = {
     //                 admin moderator alice bob guest

@@ -184,8 +184,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // Otherwise, if a site's anonymous role had the permission for own nodes, a caller could edit every wiki by
-    // claiming any name.
+    // Otherwise, if a site's anonymous role had a permission for the caller's own nodes, a caller could edit every wiki
+    // by claiming any name.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };

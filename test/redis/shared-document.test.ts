@@ -135,8 +135,8 @@ needsProgram('redis', 'a shared document', (path) => {
     expect(await turn.commit(['decided by b'])).toBe(true);
   });
 
-  // A gateway reads the counts, is paused by the machine for a minute, and then wants to promote a check that another
-  // gateway has demoted meanwhile.
+  // A gateway reads the counts, is paused by the machine for a minute, and then tries to promote a check that another
+  // gateway has demoted in the meantime.
   it('is not replaced by a gateway whose turn has ended or that has missed a change', async () => {
     const redis = await connected(server.url, prefix());
     const [paused, other] = [member(redis), member(redis)];

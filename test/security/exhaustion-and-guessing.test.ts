@@ -266,8 +266,8 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // Once this many requests have been refused, the queue is full, and the address occupies every place that it may
-    // have.
+    // Once this many requests have been refused, the queue is full, and the address has taken every place that it is
+    // allowed.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
     // None of the delayed probes has ended yet, not even because of a deadline.

@@ -76,7 +76,7 @@ function add(group: string, rows: Rows, outcome: RawOutcome, observe?: Partial<R
 const printable = (value: string) => JSON.stringify(value.length > 40 ? `${value.slice(0, 30)}…` : value);
 /** Returns a text as the Latin-1 characters of its UTF-8 bytes. */
 const utf8 = (value: string) => Buffer.from(value).toString('latin1');
-/** Creates one row for each value, named after it. */
+/** Creates one case for each value, named after the value. */
 const each = (what: string, values: readonly string[], make: (value: string) => Bytes): Rows =>
   Object.fromEntries(values.map((value) => [`${what} ${printable(value)}`, make(value)]));
 

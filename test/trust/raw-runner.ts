@@ -26,7 +26,7 @@ export interface RawResult extends RawOutcome {
 const AUTHORIZATION = `Authorization: ${basic('admin')}`;
 const HOST = 'Host: x';
 
-/** The next request on the connection, which the gateway serves if the connection is still in use. */
+/** The next request on the connection, which the gateway serves if the connection can still be used. */
 const following = (id: string) =>
   `GET /services/v2/comment/${id}.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nConnection: close\r\n\r\n`;
 

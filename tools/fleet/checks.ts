@@ -35,10 +35,7 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
 
 /** The rules for judging fetches. */
 interface FillRules {
-  /**
-   * The age at which a page may be fetched again: the time for which it is fresh, minus the part in which it is
-   * refreshed.
-   */
+  /** The age at which a page may be fetched again: its freshness lifetime, minus the part in which it is refreshed. */
   readonly freshMs: number;
   /** How long after the response to a write its purge may still arrive at a gateway. */
   readonly purgeSlackMs: number;

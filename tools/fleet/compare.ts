@@ -74,7 +74,7 @@ export function commandsOf({ commands }: Pick<SimulationResult, 'commands'>): nu
   return Object.values(commands).reduce((sum, one) => sum + one, 0);
 }
 
-/** Returns the differences that are larger than the tolerance, as texts. */
+/** Returns the differences that are larger than the tolerance, as text. */
 export function differencesOf(points: readonly Point[]): readonly string[] {
   return points.flatMap(({ gateways, measured, simulated }) =>
     (Object.keys(measured) as (keyof PointValues)[])

@@ -20,7 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The final share of a page's time as fresh during which a gateway may refresh it. */
+  /** The final share of a page's freshness lifetime during which a gateway may refresh it. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
@@ -71,7 +71,7 @@ export interface FleetRun {
   readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
-  /** Redis commands per second for each gateway without requests. */
+  /** Redis commands per second that each gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
   /** The largest size of a page in the load, in bytes. */
   readonly pageBytes: number;
@@ -87,8 +87,8 @@ export function settleSeconds(freshSeconds: number): number {
 const IDLE_SECONDS = 2;
 
 /**
- * How long after a page is no longer fresh it may still be served if the upstream fails. The page remains stored for
- * that long.
+ * How long a page may still be served after its freshness lifetime if the upstream fails. It remains stored for that
+ * long.
  */
 export const STALE_IF_ERROR_SECONDS = 60;
 
@@ -125,7 +125,7 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const endsAt = startedAt + settings.seconds * 1000;
     const steady: Window[] = [];
     const costs: WindowCosts[] = [];
-    /** Measures from now, when the fleet has settled, until the given instant. */
+    /** Measures a steady window, which starts now that the fleet has settled and ends at the given instant. */
     const steadyUntil = async (at: number) => {
       const from = now();
       const before = await meter.read();

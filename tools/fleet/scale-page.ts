@@ -148,12 +148,12 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayCores = (perGateway * inputs.gatewayCpuUsPerRequest) / 1e6;
   const redisCores = (commandsPerSecond * inputs.redisCpuUsPerCommand) / 1e6;
   const pageBytes = inputs.pageBytes + PAGE_OVERHEAD_BYTES;
-  // Each read that memory does not serve stores a page there.
+  // Each read that is not served from memory stores a page in memory.
   const storedPerSecond = perGateway * (1 - fleet.memoryHits);
   const gatewayBytes =
     inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);
   const redisBytes = fleet.fetchesPerSecond * inputs.pageSeconds * pageBytes;
-  // A gateway and a Redis server each run commands on one core, however many the machine has.
+  // A gateway uses only one core, and so does a Redis server for its commands, however many cores the machine has.
   const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
   const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
   const parts = Object.entries({

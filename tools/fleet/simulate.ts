@@ -13,7 +13,7 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The final share of a page's time as fresh during which it is refreshed. */
+  /** The final share of a page's freshness lifetime during which it is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
@@ -22,7 +22,7 @@ export interface SimulationSettings {
   readonly arrivalMs: number;
   /** The number of accounts. If undefined, the workload's own accounts are used. */
   readonly accounts?: number;
-  /** Commands per second of each gateway without requests. */
+  /** Redis commands per second that each gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
 }
 
@@ -117,7 +117,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     claims: new Map(),
     recorded: new Map(),
     busyUntil: new Map(),
-    // Each gateway begins at a different time.
+    // Each gateway starts to refresh pages at a different age.
     refreshMs: freshMs * (1 - settings.earlyRefresh * (0.5 + random.fraction() / 2)),
   }));
   const shared = new Map<string, Copy>();
@@ -213,7 +213,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     return { copy, isShared: false };
   };
 
-  /** Runs one claim of a gateway at a time. The other requests for the page share its result. */
+  /** Runs only one claim at a time for each page of a gateway. Other requests for the page share its result. */
   const claimOnce = (gateway: Gateway, page: Page, key: string, newerThan?: number): Promise<Claimed | undefined> => {
     const running = gateway.claims.get(key);
     if (running !== undefined) return running;
@@ -255,7 +255,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       return;
     }
     let result = await claimOnce(gateway, page, key);
-    // The claim was a refresh that another gateway does instead, or its page is outdated by now.
+    // The claim was a refresh that another gateway is performing instead, or its page is already outdated.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
     if (!result.isShared) record(gateway, page.operation, 'fetched');

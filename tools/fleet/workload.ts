@@ -61,9 +61,9 @@ export interface Workload {
 
 /** The part of a page that the upstream replaces with the page's version, its audience and its index. */
 export const MARKER = 'fleet-marker';
-/** The id in the response to a write that the upstream replaces with the number of the write. */
+/** A placeholder in the response to a write. The upstream replaces this id with the number of the write. */
 export const MARKER_NUMBER = 987_654_321;
-/** The node in the response to a write that the upstream replaces with the requested one. */
+/** A placeholder in the response to a write. The upstream replaces it with the node in the request. */
 export const MARKER_NODE = 123_456_789;
 
 const READ_ALL = [
@@ -254,7 +254,7 @@ export function mayRequest(account: Account, { permissions }: { readonly permiss
   return permissions.every((one) => account.permissions.has(one));
 }
 
-/** Returns which copy of a page the account receives: its own, that of its role, or the common one. */
+/** Returns which copy of a page the account receives: its own, its role's, or the common one. */
 export function audienceOf({ audience }: Pick<Page, 'audience'>, { name, role }: Account): string {
   return audience === 'caller' ? name : audience === 'permissions' ? role : 'all';
 }

@@ -25,7 +25,7 @@ interface Sent {
   readonly parts: readonly (string | Buffer)[];
   /** What happens to the connection afterwards. By default it stays open. */
   readonly ending?: 'ends' | 'resets';
-  /** Repeats the last part in short intervals as long as the connection is open. */
+  /** Repeats the last part at short intervals for as long as the connection is open. */
   readonly drips?: boolean;
   /** The status and body that a client must receive for the outcome `same`. */
   readonly status?: number;

@@ -12,7 +12,7 @@ const PATH = '/services/v2/question.json';
 /** The name of the undocumented parameter that makes a request violate the contract. */
 const VIOLATION = 'notInTheContract';
 
-/** What is wrong with a response that contains a page of another caller. */
+/** Describes a response that contains a page of another caller. */
 export const LEAK = 'a page of another caller';
 
 /** Returns the roles file. */
@@ -43,7 +43,7 @@ function messageOf(method: string, target: string, name?: string, body = ''): st
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** The normalized error body, as far as the scenarios read it. */
+/** Returns the code in a normalized error body. Returns undefined for any other body. */
 function codeOf({ body, headers }: RawResponse): string | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) return undefined;
   try {

@@ -12,7 +12,7 @@ import { countInLedger } from './soak.ts';
 const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
-/** The clients may not have received the responses to their last requests. */
+/** Each client may have missed the response to its last request. */
 const MAX_UNSEEN = CONNECTIONS;
 
 /** Options of the scenario. */

@@ -30,7 +30,7 @@ export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */
   readonly statuses: Map<number, number>;
-  /** The number of responses that were wrong, by what was wrong with them. */
+  /** The number of wrong responses, by what was wrong with them. */
   readonly wrong: Map<string, number>;
   /** The number of requests without a complete response, although the client was waiting for it, by reason. */
   readonly lost: Map<string, number>;

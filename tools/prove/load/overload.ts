@@ -11,7 +11,7 @@ const TIMES_PEAK = 3;
 const CLIENTS = 256;
 const LEAST_GOODPUT = 0.8;
 const MAX_ADMIN_MS = 1000;
-/** With shorter loads, the goodput is not compared with the peak. */
+/** If the load is shorter than this, the goodput is not compared with the peak. */
 const LEAST_SECONDS = 5;
 
 /** Options of the scenarios. */

@@ -31,7 +31,10 @@ export interface UpstreamProcess {
 
 /** A gateway in a separate process. */
 export interface GatewayProcess {
-  /** The port of the public side. Each start chooses free ports, because other programs may take the previous ones. */
+  /**
+   * The port of the public side. Unless the configuration names one, each start chooses a free port, because another
+   * program may have taken the previous one.
+   */
   readonly port: number;
   readonly adminPort: number;
   /** The working folder, which contains the configuration and the gateway's files. */
@@ -48,9 +51,9 @@ export interface GatewayProcess {
   signal(name: NodeJS.Signals): void;
   /** Writes the configuration file again with changed keys. The gateway reads it at the next reload or start. */
   configure(changes: GatewayConfig): void;
-  /** Ends the process with a signal and waits for the end. Returns the exit code. */
+  /** Ends the process with a signal and waits until it has ended. Returns the exit code. */
   end(name: NodeJS.Signals): Promise<number | null>;
-  /** Starts the process again after its end, with the same files, and waits until it is ready. */
+  /** Starts the process again after it has ended, with the same files, and waits until it is ready. */
   start(): Promise<void>;
 }
 
@@ -242,7 +245,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passed), NODE_ENV: 'production' };
 }
 
-/** Ends a process with a signal and waits for the end. Returns the exit code. */
+/** Ends a process with a signal and waits until it has ended. Returns the exit code. */
 export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const ended = once(child, 'exit');
