@@ -1,5 +1,5 @@
 import type { Caller, Permission } from './http/caller.ts';
-import { plainError, refuse } from './http/errors.ts';
+import { plainError, refuse } from './http/legacy-response.ts';
 import { recipientsOf } from './render/to-node.ts';
 import type { NodeRow, Sql } from './store/sql.ts';
 

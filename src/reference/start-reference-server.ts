@@ -1,16 +1,19 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { applyDrift } from './chaos/change-response.ts';
+import { applyDrift, replacementResponse, resetConnection, writeWithChaos } from './chaos/change-response.ts';
 import { type ChaosPlan, createChaosPlan, waitForSlowRules } from './chaos/chaos-plan.ts';
 import { parseChaos } from './chaos/parse-chaos.ts';
-import { replacementResponse, resetConnection, writeWithChaos } from './chaos/replace-response.ts';
 import { runDueJobs } from './gdpr-jobs.ts';
 import { authenticate } from './http/caller.ts';
-import { LegacyRefusal } from './http/errors.ts';
-import { htmlErrorPage, type LegacyResponse } from './http/legacy-response.ts';
+import {
+  LegacyRefusal,
+  htmlErrorPage,
+  type LegacyResponse,
+  serializeResponse,
+  writeResponse,
+} from './http/legacy-response.ts';
 import { type LegacyRoute, readRequest } from './http/route.ts';
-import { serializeResponse, writeResponse } from './http/write-response.ts';
 import { withIncompleteItems } from './lists/incomplete-items.ts';
 import type { ReferenceContext } from './reference-context.ts';
 import { ROUTES } from './routes.ts';

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import type { Sql, UserRow } from '../store/sql.ts';
-import { badCredential, missingCredential, missingPermission, refuse } from './errors.ts';
+import { badCredential, missingCredential, missingPermission, refuse } from './legacy-response.ts';
 
 /** The caller of a request; `id` is 0 for an anonymous caller. */
 export interface Caller {

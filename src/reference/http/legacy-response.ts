@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** The body of a response: a JSON value (which chaos can change), an HTML page, raw bytes, or empty. */
 type LegacyPayload =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -46,4 +48,96 @@ export function htmlErrorPage(
     `<p><b>description</b> <u>${REASONS[status] ?? 'Error'}</u></p><hr size="1" noshade="noshade">` +
     '<h3>Apache Tomcat/7.0.54</h3></body></html>';
   return { status, headers, payload: { kind: 'html', text } };
+}
+
+const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Community"' };
+
+/** Returns an error in the `{error}` shape. */
+export function plainError(status: number, message: string): LegacyResponse {
+  return jsonResponse({ error: message }, status);
+}
+
+/**
+ * Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape, with an
+ * HTML line break in the message (field facts, grade D).
+ */
+export function missingPermission(): LegacyResponse {
+  const message = "You don't have permission to do this action.<br>Please login as another user";
+  return jsonResponse({ errors: { message } }, 401);
+}
+
+/** Returns 401 with a challenge, in the `{error}` shape, for an invalid credential. */
+export function badCredential(): LegacyResponse {
+  return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
+}
+
+/** Returns 401 with a challenge and an empty body, for an operation that requires a credential. */
+export function missingCredential(): LegacyResponse {
+  return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
+}
+
+/** Returns 400 for an invalid id in the path, with the message that is documented for the job id. */
+export function invalidId(name: string): LegacyResponse {
+  return plainError(400, `The provided '${name}' is/are invalid`);
+}
+
+/** Returns 404 for a well-formed id that does not exist. */
+export function notFound(): LegacyResponse {
+  return plainError(404, 'not found');
+}
+
+/** Ends an operation early; the app writes its response. */
+export class LegacyRefusal extends Error {
+  readonly response: LegacyResponse;
+
+  constructor(response: LegacyResponse) {
+    super(`refused with ${response.status}`);
+    this.name = 'LegacyRefusal';
+    this.response = response;
+  }
+}
+
+/** Ends the operation with the given response. */
+export function refuse(response: LegacyResponse): never {
+  throw new LegacyRefusal(response);
+}
+
+/** A response with its body as bytes. */
+export interface SerializedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Serializes a response. */
+export function serializeResponse({ status, headers, payload }: LegacyResponse): SerializedResponse {
+  if (payload.kind === 'json') {
+    const body = Buffer.from(JSON.stringify(payload.value));
+    return { status, headers, contentType: 'application/json;charset=UTF-8', body };
+  }
+  if (payload.kind === 'html') {
+    return { status, headers, contentType: 'text/html;charset=utf-8', body: Buffer.from(payload.text) };
+  }
+  if (payload.kind === 'bytes') {
+    return { status, headers, contentType: payload.mimeType, body: Buffer.from(payload.bytes) };
+  }
+  return { status, headers, contentType: undefined, body: Buffer.alloc(0) };
+}
+
+/** Sets the status and the headers, including `Content-Length`. */
+export function writeHead(response: ServerResponse, content: SerializedResponse): void {
+  const type = content.contentType === undefined ? {} : { 'Content-Type': content.contentType };
+  response.writeHead(content.status, {
+    Server: 'Apache-Coyote/1.1',
+    ...type,
+    ...content.headers,
+    'Content-Length': content.body.byteLength,
+  });
+}
+
+/** Writes a complete response. For a HEAD request, Node omits the body. */
+export function writeResponse(response: ServerResponse, content: SerializedResponse): void {
+  writeHead(response, content);
+  response.end(content.body);
 }

@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import type { ReferenceContext } from '../reference-context.ts';
 import type { Caller } from './caller.ts';
-import { invalidId, notFound, plainError, refuse } from './errors.ts';
-import type { LegacyResponse } from './legacy-response.ts';
+import { invalidId, notFound, plainError, refuse, type LegacyResponse } from './legacy-response.ts';
 
 /** A request as passed to an operation: authenticated, with decoded path parameters and a parsed body. */
 export interface LegacyRequest {

@@ -1,6 +1,6 @@
 import type { LegacyRequest } from '../http/route.ts';
 import { toFormattedDate } from '../render/text.ts';
-import { toListedTopic } from '../render/to-topic.ts';
+import { toListedTopic } from '../render/to-node.ts';
 import { toUser } from '../render/to-user.ts';
 import type { SqlCondition } from '../render/visible-nodes.ts';
 import type { Sql, TopicRow, UserRow } from '../store/sql.ts';

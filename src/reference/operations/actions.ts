@@ -1,7 +1,6 @@
 import { requireCredential, requireGroup, requirePermissions } from '../http/caller.ts';
-import { missingPermission, plainError, refuse } from '../http/errors.ts';
+import { missingPermission, plainError, refuse, htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';

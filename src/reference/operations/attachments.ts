@@ -1,6 +1,5 @@
 import { requireCredential } from '../http/caller.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
-import { invalidId, notFound, plainError, refuse } from '../http/errors.ts';
+import { jsonResponse, invalidId, notFound, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import type { AttachmentRow } from '../store/sql.ts';

@@ -1,8 +1,7 @@
 import { decideVisibility, readCommentDraft, setVisibility } from '../comment-visibility.ts';
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { missingPermission, refuse } from '../http/errors.ts';
+import { missingPermission, refuse, jsonResponse } from '../http/legacy-response.ts';
 import { findNode, visibleNodes } from '../render/visible-nodes.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection } from '../lists/projection.ts';

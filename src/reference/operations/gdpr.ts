@@ -1,7 +1,6 @@
 import { findCsvUsers, parseGdprCsv, toGdprJob } from '../gdpr-jobs.ts';
 import { requireAdministrator, requireCredential } from '../http/caller.ts';
-import { notFound, plainError, refuse } from '../http/errors.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
+import { notFound, plainError, refuse, jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';
 

@@ -2,8 +2,7 @@ import { requirePermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
-import { toIdea } from '../render/to-idea.ts';
-import { toNode } from '../render/to-node.ts';
+import { toIdea, toNode } from '../render/to-node.ts';
 
 /** Operation 6: the question list. */
 export const listQuestions: LegacyRoute = {

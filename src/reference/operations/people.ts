@@ -1,7 +1,6 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { notFound, refuse } from '../http/errors.ts';
+import { notFound, refuse, jsonResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listFollowers, listTopics, listUsers } from '../lists/list-people.ts';
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../http/caller.ts';
-import { missingPermission, notFound, refuse } from '../http/errors.ts';
+import { missingPermission, notFound, refuse } from '../http/legacy-response.ts';
 import type { NodeRow, Sql, SqlValue } from '../store/sql.ts';
 
 /** A condition in a WHERE clause, with its bound values. */

@@ -1,7 +1,6 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { plainError, refuse } from '../http/errors.ts';
+import { plainError, refuse, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { type LegacyRequest, type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection, withExtraFields } from '../lists/projection.ts';

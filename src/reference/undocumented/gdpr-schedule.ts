@@ -1,6 +1,5 @@
 import { requireAdministrator, requireCredential } from '../http/caller.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
-import { notFound, plainError, refuse } from '../http/errors.ts';
+import { jsonResponse, notFound, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr-jobs.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';

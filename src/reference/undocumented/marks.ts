@@ -1,6 +1,5 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
-import { missingPermission, plainError, refuse } from '../http/errors.ts';
+import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
 import { favoriteCount, recordAction } from '../store/nodes.ts';

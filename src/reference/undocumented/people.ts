@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { notFound } from '../http/errors.ts';
-import { jsonResponse } from '../http/legacy-response.ts';
+import { notFound, jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listUsers } from '../lists/list-people.ts';
 import { project, readProjection } from '../lists/projection.ts';

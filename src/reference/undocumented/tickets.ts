@@ -1,10 +1,9 @@
 import { requireCredential } from '../http/caller.ts';
-import { notFound, plainError } from '../http/errors.ts';
+import { notFound, plainError, htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import type { AttachmentRow } from '../store/sql.ts';
-import { KNOWN_ISSUES } from '../tracker/issues.ts';
+import { KNOWN_ISSUES } from '../tracker/tracker-app.ts';
 import { findTicket } from '../tracker/send-attachments.ts';
 
 async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyResponse> {

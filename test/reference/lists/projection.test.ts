@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { project, readProjection } from '../../../src/reference/lists/projection.ts';
-import { rawJson } from '../../../src/reference/render/node-parts.ts';
+import { rawJson } from '../../../src/reference/render/to-node.ts';
 
 const item = {
   id: 7,
