@@ -1,6 +1,5 @@
-import { mergeShapes } from '../shape/merge-shapes.ts';
+import { mergeShapes, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { redactObjects, type RedactOptions, redactShape } from '../shape/redact-shape.ts';
-import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
 /** How often a word occurred. */
 interface WordCounts {

@@ -2,7 +2,7 @@ import { confidenceOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
 import type { DescribedObjects, Observations } from '../observations/observations.ts';
 import { type FieldShape, isAlwaysPresent, kindsOf, type Shape } from '../shape/shape.ts';
-import { flatten, memberSites } from '../sites.ts';
+import { flatten, memberSites } from '../place-schema.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import {
   evidenceOf,

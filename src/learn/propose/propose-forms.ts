@@ -1,8 +1,7 @@
 import { confidenceOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
-import { mergeShapes } from '../shape/merge-shapes.ts';
-import { kindsOf, type Shape } from '../shape/shape.ts';
+import { mergeShapes, kindsOf, type Shape } from '../shape/shape.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords, toSchema } from './propose-shapes.ts';
 

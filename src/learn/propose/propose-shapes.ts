@@ -2,8 +2,8 @@ import { type PersonalMark, personalName } from '../../privacy/personal-text.ts'
 import { confidenceOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
-import { mergeShapes } from '../shape/merge-shapes.ts';
 import {
+  mergeShapes,
   type IntegerCounts,
   isAlwaysPresent,
   kindsOf,

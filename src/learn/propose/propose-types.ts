@@ -1,6 +1,6 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
 import { confidenceOf } from '../confidence.ts';
-import { flatten } from '../sites.ts';
+import { flatten } from '../place-schema.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, type ProposedSchema, schemaWords, toSchema } from './propose-shapes.ts';

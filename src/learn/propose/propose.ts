@@ -1,8 +1,7 @@
 import { confidenceOf, wilsonBound } from '../confidence.ts';
 import { childPath, type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
 import type { Observations, SwitchCounts } from '../observations/observations.ts';
-import { mergeShapes } from '../shape/merge-shapes.ts';
-import type { Shape } from '../shape/shape.ts';
+import { mergeShapes, type Shape } from '../shape/shape.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeEnvelopes, proposeFields } from './propose-fields.ts';
 import { proposeForms } from './propose-forms.ts';

@@ -1,5 +1,4 @@
-import { mergeShapes } from './merge-shapes.ts';
-import { emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts';
+import { mergeShapes, emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts';
 
 /** Options that determine which names of undocumented fields may be shown. */
 export interface RedactOptions {
