@@ -1,6 +1,6 @@
+import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/metric-families.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 import type { ConsoleSources } from './console-sources.ts';
-import { trafficSums, type TrafficSums } from './traffic-sums.ts';
 
 /** A row in the traffic table. */
 interface TrafficRow extends TrafficSums {
@@ -70,4 +70,83 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     points.splice(-2, 2, { at: before.at, steps: merged, seconds: before.seconds + newest.seconds });
   }
   return points.map((point) => Object.assign(point, { seconds: Math.max(stepSeconds, point.seconds) }));
+}
+
+/** The sums of the traffic for one operation or for all operations, over several time steps. */
+interface TrafficSums {
+  readonly requests: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  readonly aborted: number;
+  /** The median latency in seconds. Undefined if nothing was measured. */
+  readonly p50: number | undefined;
+  readonly p99: number | undefined;
+  /** The share of cache lookups that were served from the cache, from 0 to 1. Undefined if there were no lookups. */
+  readonly hitRatio: number | undefined;
+}
+
+/** Sums the traffic over the given steps, for one operation or for all operations. */
+function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], operation?: string): TrafficSums {
+  const rows = operation === undefined ? undefined : window.operations.indexOf(operation);
+  const cacheRow = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
+  const classes = sumRow(steps, 'requests', STATUS_CLASSES.length, rows);
+  const of = (name: (typeof STATUS_CLASSES)[number]) => classes[STATUS_CLASSES.indexOf(name)] ?? 0;
+  const seconds = sumRow(steps, 'duration', window.buckets.duration.length + 1, rows);
+  const results = sumRow(steps, 'cache', CACHE_RESULTS.length, cacheRow);
+  const lookups = results.reduce((sum, count) => sum + count, 0);
+  const served = (results[CACHE_RESULTS.indexOf('hit')] ?? 0) + (results[CACHE_RESULTS.indexOf('stale')] ?? 0);
+  return {
+    requests: classes.reduce((sum, count) => sum + count, 0),
+    clientErrors: of('4xx'),
+    serverErrors: of('5xx'),
+    aborted: of('aborted'),
+    p50: bucketQuantile(0.5, window.buckets.duration, seconds),
+    p99: bucketQuantile(0.99, window.buckets.duration, seconds),
+    hitRatio: lookups === 0 ? undefined : served / lookups,
+  };
+}
+
+/** Sums one row of a table of counts over the steps, or all rows if no row is given. */
+export function sumRow(
+  steps: readonly TrafficStep[],
+  part: keyof TrafficStep['counts'],
+  columns: number,
+  row?: number,
+): readonly number[] {
+  const sums = Array.from({ length: columns }, () => 0);
+  if (row === -1) return sums;
+  for (const { counts } of steps) {
+    const values = counts[part];
+    const from = row === undefined ? 0 : row * columns;
+    const to = row === undefined ? values.length : from + columns;
+    for (let index = from; index < to; index++)
+      sums[index % columns] = (sums[index % columns] ?? 0) + (values[index] ?? 0);
+  }
+  return sums;
+}
+
+/**
+ * Returns a quantile of a histogram, interpolated linearly within its bucket, or undefined if the histogram is empty.
+ * `share` is a number from 0 to 1, and `counts` has one more entry than `bounds`. A quantile in the first bucket is
+ * reported as that bucket's upper bound, and a quantile above the last bound as the last bound.
+ */
+export function bucketQuantile(
+  share: number,
+  bounds: readonly number[],
+  counts: ArrayLike<number>,
+): number | undefined {
+  let total = 0;
+  for (let index = 0; index < counts.length; index++) total += counts[index] ?? 0;
+  if (total === 0) return undefined;
+  const rank = share * total;
+  let below = 0;
+  for (const [index, bound] of bounds.entries()) {
+    const count = counts[index] ?? 0;
+    if (count > 0 && below + count >= rank) {
+      const lower = bounds[index - 1] ?? bound;
+      return lower + (bound - lower) * ((rank - below) / count);
+    }
+    below += count;
+  }
+  return bounds.at(-1);
 }

@@ -1,8 +1,7 @@
-import { bucketQuantile } from '../lib/bucket-quantile.ts';
+import { bucketQuantile, sumRow } from './traffic-view.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
-import { sumRow } from './traffic-sums.ts';
 
 /** The data that the upstream page shows. */
 interface UpstreamView extends UpstreamState, GateHistory {
