@@ -1,4 +1,4 @@
-import { type BitSet, containsAll } from '../lib/bit-set.ts';
+import { type BitSet, containsAll, createVocabulary, type Term, termsOf } from './vocabulary.ts';
 import type { Operation } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
@@ -13,7 +13,6 @@ import {
   SUPERUSER_FLAG,
   type UnmappedPolicy,
 } from './roles-file.ts';
-import { createVocabulary, type Term, termsOf } from './vocabulary.ts';
 
 /** What the permission rules are compiled from. */
 export interface PermissionsParts {

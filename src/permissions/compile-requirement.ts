@@ -1,6 +1,5 @@
-import { containsAll, membersOf, type BitSet } from '../lib/bit-set.ts';
+import { containsAll, membersOf, type BitSet, type Vocabulary } from './vocabulary.ts';
 import type { Requirement } from '../model/requirement.ts';
-import type { Vocabulary } from './vocabulary.ts';
 
 /** One way to meet a requirement: having all of `bits` and, if `own` is true, being the author of the node. */
 export interface Alternative {

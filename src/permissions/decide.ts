@@ -1,4 +1,4 @@
-import { type BitSet, containsAll } from '../lib/bit-set.ts';
+import { type BitSet, containsAll } from './vocabulary.ts';
 import type { Decision } from '../model/requirement.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsAll, createBitSet, membersOf } from '../../src/lib/bit-set.ts';
+import { containsAll, createBitSet, membersOf } from '../../src/permissions/vocabulary.ts';
 
 const SIZE = 100;
 const members = fc.uniqueArray(fc.integer({ min: 0, max: SIZE - 1 }));
