@@ -25,7 +25,7 @@ import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
-import { createNameTag } from '../privacy/name-tag.ts';
+import { createNameTag } from '../privacy/describe-value.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/trace-counters.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';

@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { unsafeTargetReason } from '../pipeline/targets.ts';
-import { isHarmlessId } from '../privacy/client-text.ts';
+import { isHarmlessId } from '../privacy/shown-text.ts';
 import { sampledContext, type Sampling, type TraceContext, traceContext } from '../telemetry/trace-context.ts';
 
 /** Options for reading requests: the limits on targets, and the gateway's public address. */

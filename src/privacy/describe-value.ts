@@ -1,3 +1,6 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { boundedMemo } from '../lib/bounded-memo.ts';
+
 /** The details that the description of a value may reveal. */
 interface DescriptionDetail {
   /** True if the description of a string contains its form (such as a date or an address) in addition to its length. */
@@ -38,4 +41,16 @@ export function describeValue(value: unknown, { form, word }: DescriptionDetail)
     value === '' ? 'empty text' : `text of ${value.length} ${value.length === 1 ? 'character' : 'characters'}`;
   const known = form ? FORMS.find(([, pattern]) => pattern.test(value.slice(0, MAX_MATCHED))) : undefined;
   return known === undefined ? size : `${size}, like ${known[0]}`;
+}
+
+/** Returns a short tag for a name. Tags distinguish callers within one process without revealing their names. */
+type NameTag = (name: string) => string;
+
+const MAX_REMEMBERED = 1_000;
+
+/** Creates a function that derives tags with a key, which is random by default. A limited number of tags is cached. */
+export function createNameTag(key: Buffer = randomBytes(32)): NameTag {
+  return boundedMemo(MAX_REMEMBERED, (name: string) =>
+    createHmac('sha256', key).update(name).digest('hex').slice(0, 12),
+  );
 }

@@ -6,7 +6,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
-import { createNameTag } from '../privacy/name-tag.ts';
+import { createNameTag } from '../privacy/describe-value.ts';
 import { safePath } from '../privacy/path-text.ts';
 import { UNDOCUMENTED } from './metric-families.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeValue, SIZE_ONLY } from '../../src/privacy/describe-value.ts';
+import { describeValue, SIZE_ONLY, createNameTag } from '../../src/privacy/describe-value.ts';
 
 const FORM = { form: true, word: false };
 
@@ -43,4 +43,18 @@ describe('the description of a value', () => {
   it('matches only the beginning of a long text', () => {
     expect(describeValue(`${'x'.repeat(1e6)}@example.com`, FORM)).toBe('text of 1000012 characters');
   });
+});
+
+it('a tag is stable under one key and different under another key', () => {
+  const [one, two] = [createNameTag(), createNameTag()];
+  expect(one('alice')).toBe(one('alice'));
+  expect(one('alice')).not.toBe(one('bob'));
+  expect(one('alice')).not.toBe(two('alice'));
+});
+
+it('a tag stays the same after its cache entry is dropped', () => {
+  const tag = createNameTag();
+  const before = tag('alice');
+  for (let index = 0; index < 3000; index++) tag(`name ${index}`);
+  expect(tag('alice')).toBe(before);
 });

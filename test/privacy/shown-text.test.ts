@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isFieldName, isHarmlessId, isWord, plainName, plainParameter } from '../../src/privacy/client-text.ts';
+import {
+  isFieldName,
+  isHarmlessId,
+  isWord,
+  plainName,
+  plainParameter,
+  mayShow,
+  shownText,
+} from '../../src/privacy/shown-text.ts';
 import { placeText } from '../../src/privacy/path-text.ts';
-import { mayShow, shownText } from '../../src/privacy/shown-text.ts';
 
 describe('text that may not be shown', () => {
   it.each([
@@ -139,5 +146,99 @@ describe("a finding's text", () => {
     expect(shownText(undefined)).toBeUndefined();
     expect(shownText('must be a number')).toBe('must be a number');
     expect(shownText('ab '.repeat(200))).toHaveLength(300);
+  });
+});
+
+describe("a client's request id", () => {
+  it.each([
+    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+    // Part of this id consists of groups of four digits, like a payment card number.
+    '76ce7207-4904-4698-9129-ed0c98d97fc6',
+    '9F86D081884C7D659A2FEAA0C55AD015',
+    '01J9ZC3QF5M2N8T7V4W6X1Y0AB',
+    'req-2026-11-21-0001',
+    '2026-11-21T10:00:00Z-7',
+  ])('is repeated if it is valid: %s', (id) => {
+    expect(isHarmlessId(id)).toBe(true);
+  });
+
+  it.each([
+    '4111-1111-1111-1111',
+    '+49-170-1234567',
+    '192.0.2.17',
+    '2001:db8::7',
+    'Basic:YWxpY2U6c2VjcmV0',
+    'YWxpY2U6c2VjcmV0',
+    'a-eyJhbGc_IUzI1Ni',
+    'x'.repeat(129),
+    '',
+  ])('is not repeated if it may be something else: %s', (id) => {
+    expect(isHarmlessId(id)).toBe(false);
+  });
+});
+
+describe('a name that may be repeated', () => {
+  it.each(['id', 'creationDateFormatted', '_links', '$ref', 'x2', 'sha256', '48x48', 'isHTML', 'utf8mb4'])(
+    '%s is a plain identifier',
+    (name) => {
+      expect(plainName(name)).toBe(name);
+    },
+  );
+
+  it.each([
+    ['an e-mail address', 'bob@example.com'],
+    ['a name with a dot, which may be a host or a person', 'bob.smith'],
+    ['a name with a hyphen, as people and addresses have', 'bob-smith'],
+    ['a number, which may be an id', '4711'],
+    ['a space', 'first name'],
+    ['a slash', 'a/b'],
+    ['nothing', ''],
+    ['letters beyond ASCII', 'größe'],
+    ['more than 64 characters', 'a'.repeat(65)],
+    ['a token in hexadecimal digits', 'd41d8cd98f00b204'],
+    ['a token with a prefix', 'sk_live_4eC39HqLyjWDarjt'],
+    ['the header of a signed token', 'eyJhbGciOiJIUzI1NiJ9'],
+    ['letters in alternating case', 'qWxYkLmPoTrZvBnA'],
+    ['a UUID', 'b3f1c2d4-0a1b-4c2d-8e3f-123456789abc'],
+  ])('%s is not repeated', (_what, name) => {
+    expect(plainName(name)).toBe('?');
+  });
+});
+
+// Proposals can be read by people who may not read responses.
+const SECRETS = [
+  'xkqzvbnmwtrplkjh',
+  'aagzoggelbsmwgwagecxahip',
+  'glpat-ABCDefghIJKLmnop',
+  'rk_live_abcdefghijklmnop',
+  'JBSWYDPEHPKPXPQZ',
+];
+
+describe('a field name', () => {
+  it.each(['id', 'creationDate', 'avatar48', 'md5', 'is_locked', 'content-type'])('may be %s', (name) => {
+    expect(isFieldName(name)).toBe(true);
+  });
+
+  it.each([
+    ...SECRETS,
+    'user1234',
+    'bob@mail.example',
+    'first name',
+    '4711',
+    'ip_10_20_30_40',
+    'c41_11_11_11_11',
+    'deadbeefcafe',
+  ])('may not be %s', (name) => {
+    expect(isFieldName(name)).toBe(false);
+  });
+});
+
+describe('a plain word', () => {
+  it.each(['accepted', 'ACCEPTED', 'community-wiki', 'in_review'])('may be %s', (text) => {
+    expect(isWord(text)).toBe(true);
+  });
+
+  it.each([...SECRETS, 'two words', 'bob@mail.example', 'x1'])('may not be %s', (text) => {
+    expect(isWord(text)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { plainName } from '../../privacy/client-text.ts';
+import { plainName } from '../../privacy/shown-text.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { UNDOCUMENTED_FIELD, type Violation } from '../../model/violation.ts';

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/model/operation.ts';
-import { compilePathTemplate } from '../../../src/privacy/path-template.ts';
-import { placeText } from '../../../src/privacy/path-text.ts';
+import { compilePathTemplate, placeText } from '../../../src/privacy/path-text.ts';
 import { compilePathPattern, compileUndocumentedPolicy, plainPath } from '../../../src/pipeline/undocumented/policy.ts';
 
 describe('the policy for undocumented paths', () => {
