@@ -8,7 +8,7 @@ import { createLadderFile, formatLadder, type LadderFile, parseLadder, readLadde
 import { type LadderState, type LadderStep, mergeLadders, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
-import type { LedgerReader } from '../model/ledger-snapshot.ts';
+import type { LedgerReader } from '../model/ledger-entry.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openDocument, type ProcessRole } from './process-role.ts';

@@ -6,7 +6,7 @@ import type { OpenedStore } from '../ledger/ledger-store.ts';
 import type { LedgerBatch } from '../ledger/ledger-batch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
-import type { LedgerQuery } from '../model/ledger-snapshot.ts';
+import type { LedgerQuery } from '../model/ledger-entry.ts';
 import type { RateLimiter, Taken } from '../pipeline/stages/limit-rate.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import { createWorkerChangeLog, type PrimaryChangeLog } from '../workers/ipc-change-log.ts';

@@ -1,7 +1,12 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { endOfDay, isDay } from '../lib/clock.ts';
-import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
-import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import {
+  type AcceptedViolation,
+  type Baseline,
+  isOutage,
+  type LedgerEntry,
+  type LedgerSnapshot,
+} from '../model/ledger-entry.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { isAdvisory } from '../model/violation.ts';
 import { fixOf } from '../report/detail-lines.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Cancellation } from '../lib/ending.ts';
+import type { Cancellation } from '../model/arrival.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
-import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import type { LedgerReader, LedgerSnapshot } from '../model/ledger-entry.ts';
 import type { Trace } from '../model/trace.ts';
 import { checkedResponse, createRefusalWatch, createResponseWindows, type RefusalAlert } from './traffic-watch.ts';
 import type { LadderFile } from './ladder-file.ts';

@@ -1,6 +1,5 @@
 import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
-import type { LedgerEntry } from '../model/ledger-entry.ts';
-import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import type { LedgerEntry, CheckCounts, LedgerSnapshot } from '../model/ledger-entry.ts';
 import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 

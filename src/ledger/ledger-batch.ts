@@ -1,6 +1,5 @@
 import type { CheckName } from '../model/checks.ts';
-import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
-import type { CheckCounts } from '../model/ledger-snapshot.ts';
+import type { LedgerEntry, LedgerSample, CheckCounts } from '../model/ledger-entry.ts';
 
 /** The properties that all occurrences of a violation share. */
 export type EntryFacts = Omit<

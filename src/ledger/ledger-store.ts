@@ -1,6 +1,6 @@
 import { DAY_MS } from '../lib/clock.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
-import type { CheckCounts, LedgerQuery, LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
+import type { CheckCounts, LedgerQuery, LedgerSnapshot, OperationTraffic } from '../model/ledger-entry.ts';
 import type { LedgerBatch } from './ledger-batch.ts';
 
 /** The state of a store after a batch. */

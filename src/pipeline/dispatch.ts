@@ -1,7 +1,6 @@
 import { audienceOf } from '../cache/audience.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { Cancellation } from '../lib/ending.ts';
-import type { Arrival } from '../model/arrival.ts';
+import type { Cancellation, Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/create-authenticator.ts';

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ParameterValues } from '../contract/values.ts';
-import type { Cancellation } from '../lib/ending.ts';
-import type { Arrival } from '../model/arrival.ts';
+import type { Cancellation, Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { RequestedPage } from '../paging/requested-page.ts';

@@ -1,6 +1,5 @@
 import { CHECK_NAMES } from '../model/checks.ts';
-import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
-import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
+import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from '../model/ledger-entry.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';

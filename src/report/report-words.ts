@@ -1,5 +1,4 @@
-import type { LedgerEntry } from '../model/ledger-entry.ts';
-import type { ReplicaTraffic } from '../model/ledger-snapshot.ts';
+import type { LedgerEntry, ReplicaTraffic } from '../model/ledger-entry.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 import type { Finding, Report } from './report.ts';
 

@@ -1,6 +1,13 @@
 import { endOfDay } from '../lib/clock.ts';
-import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
-import type { LedgerSnapshot, OperationTraffic, ReplicaTraffic } from '../model/ledger-snapshot.ts';
+import {
+  type AcceptedViolation,
+  type Baseline,
+  isOutage,
+  type LedgerEntry,
+  type LedgerSnapshot,
+  type OperationTraffic,
+  type ReplicaTraffic,
+} from '../model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /**

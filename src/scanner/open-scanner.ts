@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
-import type { ScannedDifferences } from '../model/scanned-differences.ts';
+import type { ScannedDifferences } from '../model/violation.ts';
 import { createTableCompiler } from './compile-tables.ts';
 import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';

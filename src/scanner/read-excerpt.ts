@@ -1,5 +1,5 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
-import type { Departure, ScannedDifferences } from '../model/scanned-differences.ts';
+import type { Departure, ScannedDifferences } from '../model/violation.ts';
 import * as layout from './table-layout.ts';
 
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
 import type { AttemptLog } from '../model/trace.ts';
-import type { Cancellation } from '../lib/ending.ts';
+import type { Cancellation } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';

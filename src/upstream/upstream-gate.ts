@@ -1,6 +1,6 @@
 import { type CircuitOutcome, type CircuitState, createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Cancellation } from '../lib/ending.ts';
+import type { Cancellation } from '../model/arrival.ts';
 import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import { createFairQueue } from '../lib/fair-queue.ts';

@@ -7,7 +7,7 @@ import {
   type ViolationFilter,
   violationRows,
 } from '../../src/console/violations-api.ts';
-import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import type { LedgerSnapshot } from '../../src/model/ledger-entry.ts';
 import { UNDOCUMENTED_FIELD } from '../../src/model/violation.ts';
 import { entryWith, rowWith } from './violation-fixtures.ts';
 

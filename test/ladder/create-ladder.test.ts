@@ -3,7 +3,7 @@ import { createLadder, type LadderParts, promotionsDue } from '../../src/ladder/
 import { LADDER_DEFAULTS } from '../../src/ladder/ladder-options.ts';
 import type { LadderState, LadderStep } from '../../src/ladder/ladder-step.ts';
 import { type CheckLevel, MODES } from '../../src/model/checks.ts';
-import type { LedgerQuery } from '../../src/model/ledger-snapshot.ts';
+import type { LedgerQuery } from '../../src/model/ledger-entry.ts';
 import { createTrace, type ResponseTrace, type Trace } from '../../src/model/trace.ts';
 import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
 

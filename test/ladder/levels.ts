@@ -1,5 +1,5 @@
 import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.ts';
-import { type CheckCounts, type LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import type { CheckCounts, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
 import { type CheckName, MODES } from '../../src/model/checks.ts';
 
 /** The time that the test clocks show. */

@@ -1,5 +1,4 @@
-import type { AcceptedViolation, LedgerEntry } from '../../src/model/ledger-entry.ts';
-import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import type { AcceptedViolation, LedgerEntry, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
 import type { RenderOptions } from '../../src/report/render-options.ts';
 import { type Report, type ReportScope, toReport } from '../../src/report/report.ts';
 

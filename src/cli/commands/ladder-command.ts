@@ -3,7 +3,7 @@ import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
 import type { LadderState } from '../../ladder/ladder-step.ts';
-import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flag-values.ts';

@@ -8,8 +8,7 @@ import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts'
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';
-import type { Baseline } from '../../model/ledger-entry.ts';
-import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { Baseline, LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';

@@ -1,7 +1,6 @@
 import { anyIndex } from '../../lib/json-pointer.ts';
 import type { ItemsAt, Operation } from '../../model/operation.ts';
-import type { ScannedDifferences } from '../../model/scanned-differences.ts';
-import { isAdvisory, type Violation } from '../../model/violation.ts';
+import { type ScannedDifferences, isAdvisory, type Violation } from '../../model/violation.ts';
 import { plainName } from '../../privacy/shown-text.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';

@@ -1,6 +1,5 @@
 import { mediaTypeOf, SEVERAL_TYPES } from '../../model/header-pairs.ts';
-import type { ScannedDifferences } from '../../model/scanned-differences.ts';
-import type { Violation } from '../../model/violation.ts';
+import type { ScannedDifferences, Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
 import { findUnknownFields, type UnknownField, unknownFieldViolation } from '../explain/find-unknown-fields.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { boundedMemo } from '../../lib/bounded-memo.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { distinctPlace } from '../../lib/distinct-count.ts';
-import type { LedgerReader } from '../../model/ledger-snapshot.ts';
+import type { LedgerReader } from '../../model/ledger-entry.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
 import { connectRedis, type Redis } from '../../redis/connect-redis.ts';

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hourOf } from '../../lib/clock.ts';
 import { DISTINCT_BYTES, estimateDistinct, markDistinct } from '../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
-import type { LedgerEntry, LedgerSample } from '../../model/ledger-entry.ts';
-import type { OperationTraffic } from '../../model/ledger-snapshot.ts';
+import type { LedgerEntry, LedgerSample, OperationTraffic } from '../../model/ledger-entry.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
   checksOf,

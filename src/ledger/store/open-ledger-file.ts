@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
-import type { LedgerReader } from '../../model/ledger-snapshot.ts';
+import type { LedgerReader } from '../../model/ledger-entry.ts';
 import { emptySnapshot } from '../ledger-store.ts';
 import { readLedgerDatabase } from './ledger-database.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';

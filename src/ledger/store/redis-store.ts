@@ -3,8 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hourOf, systemClock } from '../../lib/clock.ts';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
-import type { LedgerEntry, LedgerSample } from '../../model/ledger-entry.ts';
-import type { LedgerQuery, LedgerSnapshot, OperationTraffic, ReplicaTraffic } from '../../model/ledger-snapshot.ts';
+import type {
+  LedgerEntry,
+  LedgerSample,
+  LedgerQuery,
+  LedgerSnapshot,
+  OperationTraffic,
+  ReplicaTraffic,
+} from '../../model/ledger-entry.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {

@@ -1,12 +1,18 @@
 import { hourOf } from '../../lib/clock.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
-import { type EntryHistory, HISTORY_HOURS, type LedgerEntry, type LedgerSample } from '../../model/ledger-entry.ts';
-import type { LedgerQuery, LedgerSnapshot, OperationTraffic } from '../../model/ledger-snapshot.ts';
-import { checksOf } from '../ledger-store.ts';
+import {
+  type EntryHistory,
+  HISTORY_HOURS,
+  type LedgerEntry,
+  type LedgerSample,
+  type LedgerQuery,
+  type LedgerSnapshot,
+  type OperationTraffic,
+} from '../../model/ledger-entry.ts';
+import { checksOf, operationOf } from '../ledger-store.ts';
 import type { EntryFacts } from '../ledger-batch.ts';
 import { inTransaction } from './ledger-database.ts';
-import { operationOf } from '../ledger-store.ts';
 
 /** Reads the data that matches a query from a ledger file. All data is from the same moment. */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
