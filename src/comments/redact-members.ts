@@ -1,5 +1,4 @@
 import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
-import { findMembers } from './find-members.ts';
 
 /** A body without the redacted members, and the names of those members. */
 interface Redacted {
@@ -27,4 +26,237 @@ export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: 
   }
   length += body.copy(remaining, length, from);
   return { body: remaining.subarray(0, length), removed: [...found.names] };
+}
+
+/** A range of bytes to remove, which contains a member and one adjacent comma. */
+interface Cut {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The positions of the members that were found. */
+interface FoundMembers {
+  /** The cuts in ascending order. They do not overlap. */
+  readonly cuts: readonly Cut[];
+  readonly names: ReadonlySet<string>;
+}
+
+/** An object or array whose end has not been read yet. */
+interface Frame {
+  readonly isObject: boolean;
+  /** True if an earlier member of this object is kept. A later member is then cut together with the comma before it. */
+  keeps: boolean;
+  /** The index of the comma before the current member. */
+  commaAt: number;
+  /** The index at which the current member starts. Undefined if the member will be kept. */
+  cutFrom: number | undefined;
+}
+
+/**
+ * Finds members by name in one pass over the bytes of a JSON text, without recursion. Returns undefined if the text is
+ * malformed. The caller must limit the depth and the number of members.
+ */
+function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
+  const nameOf = createNameMatcher(names);
+  const cuts: Cut[] = [];
+  const found = new Set<string>();
+  const frames: Frame[] = [];
+  // The frame whose current member is being cut. All values inside the member are cut with it.
+  let cutting: Frame | undefined;
+  let at = skipSpace(bytes, afterByteOrderMark(bytes));
+
+  /** Reads a key and the colon after it. Returns false if they are malformed. */
+  const readKey = (frame: Frame): boolean => {
+    if (bytes[at] !== 0x22) return false;
+    const end = endOfString(bytes, at);
+    if (end === MALFORMED) return false;
+    const name = cutting === undefined ? nameOf(bytes, at + 1, end - 1) : undefined;
+    if (name === undefined) frame.keeps = true;
+    else {
+      found.add(name);
+      frame.cutFrom = frame.keeps ? frame.commaAt : at;
+      cutting = frame;
+    }
+    at = skipSpace(bytes, end);
+    if (bytes[at] !== 0x3a) return false;
+    at = skipSpace(bytes, at + 1);
+    return true;
+  };
+
+  /**
+   * Moves from the end of a value to the start of the next value. Returns whether there is a next value, or undefined
+   * if the text is malformed.
+   */
+  const afterValue = (): boolean | undefined => {
+    for (;;) {
+      const frame = frames.at(-1);
+      const end = at;
+      at = skipSpace(bytes, at);
+      if (frame === undefined) return at === bytes.length ? false : undefined;
+      const isComma = bytes[at] === 0x2c;
+      const commaAt = at;
+      if (isComma) at = skipSpace(bytes, at + 1);
+      else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
+      if (frame.cutFrom !== undefined) {
+        // If no earlier member is kept, the member is cut together with the comma after it.
+        cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
+        frame.cutFrom = undefined;
+        cutting = undefined;
+      }
+      if (isComma) {
+        frame.commaAt = commaAt;
+        return !frame.isObject || readKey(frame) ? true : undefined;
+      }
+      at += 1;
+      frames.pop();
+    }
+  };
+
+  for (;;) {
+    const byte = bytes[at];
+    let closed = true;
+    if (byte === 0x7b || byte === 0x5b) {
+      const isObject = byte === 0x7b;
+      const frame: Frame = { isObject, keeps: false, commaAt: at, cutFrom: undefined };
+      at = skipSpace(bytes, at + 1);
+      closed = bytes[at] === (isObject ? 0x7d : 0x5d);
+      if (closed) at += 1;
+      else if (frames.push(frame) > 0 && isObject && !readKey(frame)) return undefined;
+    } else {
+      at = byte === 0x22 ? endOfString(bytes, at) : endOfScalar(bytes, at);
+      if (at === MALFORMED) return undefined;
+    }
+    if (closed) {
+      const more = afterValue();
+      if (more === undefined) return undefined;
+      if (!more) return { cuts, names: found };
+    }
+  }
+}
+
+function afterByteOrderMark(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Returned for bytes that are not JSON (RFC 8259). */
+const MALFORMED = -1;
+
+/** Returns the index of the first byte at or after `at` that is not white space. */
+function skipSpace(bytes: Uint8Array, at: number): number {
+  let end = at;
+  for (;;) {
+    const byte = bytes[end];
+    if (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return end;
+    end += 1;
+  }
+}
+
+/** Returns the index after the string whose opening quote is at `at`. Bytes outside ASCII are not validated. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  const length = bytes.length;
+  let end = at + 1;
+  // Most bytes are inside strings, so the speed of this loop matters most. It never reads past the end of the array,
+  // because even one such read would slow down all later ones.
+  while (end < length) {
+    const byte = bytes[end] as number;
+    if (PLAIN[byte] === 1) end += 1;
+    else if (byte === QUOTE) return end + 1;
+    else if (byte === BACKSLASH) {
+      end = endOfEscape(bytes, end);
+      if (end === MALFORMED) return MALFORMED;
+    } else return MALFORMED;
+  }
+  return MALFORMED;
+}
+
+/** Contains 1 for each byte that does not need to be escaped in a string. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
+
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at + 1];
+  if (byte === undefined) return MALFORMED;
+  if (SIMPLE_ESCAPE[byte] === 1) return at + 2;
+  if (byte !== 0x75) return MALFORMED;
+  for (let digit = at + 2; digit < at + 6; digit += 1) if (!isHexDigit(bytes[digit])) return MALFORMED;
+  return at + 6;
+}
+
+/** Contains 1 for each byte that can follow a backslash in a two-byte escape. */
+const SIMPLE_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => (Buffer.from('"\\/bfnrt').includes(byte) ? 1 : 0));
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+/** Returns the index after the number or literal (`true`, `false`, `null`) that begins at `at`. */
+function endOfScalar(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === 0x74) return endOfWord(bytes, at, TRUE);
+  if (byte === 0x66) return endOfWord(bytes, at, FALSE);
+  if (byte === 0x6e) return endOfWord(bytes, at, NULL);
+  return endOfNumber(bytes, at);
+}
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let index = 0; index < word.length; index += 1) if (bytes[at + index] !== word[index]) return MALFORMED;
+  return at + word.length;
+}
+
+function endOfNumber(bytes: Uint8Array, at: number): number {
+  const whole = bytes[at] === 0x2d ? at + 1 : at;
+  // A number cannot have leading zeros: `01` is not a number.
+  let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
+  if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
+  if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {
+    const signed = bytes[end + 1] === 0x2b || bytes[end + 1] === 0x2d;
+    end = endOfDigits(bytes, signed ? end + 2 : end + 1);
+  }
+  return end;
+}
+
+function endOfDigits(bytes: Uint8Array, at: number): number {
+  let end = at;
+  while (isDigit(bytes[end])) end += 1;
+  return end === at ? MALFORMED : end;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/** Returns the name that a JSON key matches, or undefined if it matches none. */
+type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
+
+/**
+ * Creates a matcher for the given names. The matcher receives the position of the bytes between a key's quotes. These
+ * bytes may contain escapes.
+ */
+function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
+  const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));
+  const shortest = Math.min(...wanted.map(({ bytes }) => bytes.length));
+  return (bytes, start, end) => {
+    if (end - start < shortest) return undefined;
+    for (const { name, bytes: plain } of wanted) {
+      if (plain.length === end - start && plain.compare(bytes, start, end) === 0) return name;
+    }
+    if (!hasEscape(bytes, start, end)) return undefined;
+    const decoded = JSON.parse(`"${bytes.toString('utf8', start, end)}"`) as string;
+    return names.has(decoded) ? decoded : undefined;
+  };
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (bytes[at] === 0x5c) return true;
+  return false;
 }
