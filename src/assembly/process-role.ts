@@ -1,6 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { UploadClaims } from '../gdpr/shared-uploads.ts';
-import type { createUploadMemory } from '../gdpr/upload-memory.ts';
+import type { UploadClaims, createUploadMemory } from '../gdpr/upload-memory.ts';
 import { createRevocations, type Revocations } from '../identity/identity-fleet.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import type { LedgerBatch } from '../ledger/ledger-batch.ts';
