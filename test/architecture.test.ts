@@ -165,6 +165,7 @@ describe('the layout of the sources', () => {
   it('has a limited number of files, and most of them are short', () => {
     expect(found.files).toBeLessThanOrEqual(STRUCTURE_LIMITS.files);
     expect(found.medianLines).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianLines);
+    expect(found.medianSubstance).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianSubstance);
   });
 
   it('has no folder with more than 24 files, and few files too small to look for by name', () => {
