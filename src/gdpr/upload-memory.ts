@@ -131,8 +131,8 @@ export function redisUploadClaims(
   options: { readonly duplicateWindowSeconds: number },
 ): UploadClaims {
   return {
-    async claim(hash, force) {
-      const key = redis.key('upload', hash);
+    async claim(hashed, force) {
+      const key = redis.key('upload', hashed);
       const holder = randomUUID();
       const windowMs = Math.round(options.duplicateWindowSeconds * 1000);
       const held = windowMs > 0 ? String(await redis.run(CLAIM, [key], [holder, String(MAX_UPLOAD_MS)])) : '';

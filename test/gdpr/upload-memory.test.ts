@@ -127,7 +127,7 @@ const attempt = { caller: 'user admin', body: Buffer.from('{"content":"username\
 const ownMemory = () => createUploadMemory(createTestClock(), options);
 
 /** Begins an upload and, if it is not a duplicate, ends it with a status. */
-async function upload(memory: UploadMemory, status: number | undefined, force = false): Promise<string> {
+async function uploadTo(memory: UploadMemory, status: number | undefined, force = false): Promise<string> {
   const begun = await memory.begin({ ...attempt, force });
   if (begun.verdict === 'duplicate') return begun.because;
   begun.finish(status);
@@ -146,17 +146,17 @@ describe('uploads that several processes share', () => {
     const claims: UploadClaims = { claim: (key, force) => Promise.resolve(primary.claim(key, force)) };
     const [one, other] = [shareUploads(ownMemory(), claims), shareUploads(ownMemory(), claims)];
     const running = await one.begin(attempt);
-    expect(await upload(other, 201)).toBe('in flight');
+    expect(await uploadTo(other, 201)).toBe('in flight');
     if (running.verdict === 'first') running.finish(500);
-    expect(await upload(other, 201)).toBe('first');
-    expect([await upload(one, 201), await upload(other, 201)]).toEqual(['accepted', 'accepted']);
-    expect(await upload(one, 201, true)).toBe('first');
+    expect(await uploadTo(other, 201)).toBe('first');
+    expect([await uploadTo(one, 201), await uploadTo(other, 201)]).toEqual(['accepted', 'accepted']);
+    expect(await uploadTo(one, 201, true)).toBe('first');
   });
 
   it('count in each process separately while the others cannot be reached', async () => {
     const away: UploadClaims = { claim: () => Promise.reject(new Error('away')) };
     const [one, other] = [shareUploads(ownMemory(), away), shareUploads(ownMemory(), away)];
-    expect([await upload(one, 201), await upload(one, 201), await upload(other, 201)]).toEqual([
+    expect([await uploadTo(one, 201), await uploadTo(one, 201), await uploadTo(other, 201)]).toEqual([
       'first',
       'accepted',
       'first',
@@ -179,16 +179,16 @@ needsProgram('redis', 'uploads through several gateways', (path) => {
     );
     if (one === undefined || other === undefined) throw new Error('no gateways');
     const running = await one.begin(attempt);
-    expect(await upload(other, 201)).toBe('in flight');
+    expect(await uploadTo(other, 201)).toBe('in flight');
     // A forced upload does not end the claim of the one in progress.
-    expect(await upload(other, 500, true)).toBe('first');
-    expect(await upload(other, 201)).toBe('in flight');
+    expect(await uploadTo(other, 500, true)).toBe('first');
+    expect(await uploadTo(other, 201)).toBe('in flight');
     if (running.verdict === 'first') running.finish(500);
-    await expect.poll(() => upload(other, 201)).toBe('first');
-    await expect.poll(() => upload(one, 201)).toBe('accepted');
+    await expect.poll(() => uploadTo(other, 201)).toBe('first');
+    await expect.poll(() => uploadTo(one, 201)).toBe('accepted');
     const keys = (await sharedBy(gateways[0] as never).redis.command('', ['KEYS', '*upload*'])) as string[];
     expect(keys.join()).not.toMatch(/admin|alice/);
     await server.stop();
-    expect(await upload(one, 201)).toBe('first');
+    expect(await uploadTo(one, 201)).toBe('first');
   });
 });
