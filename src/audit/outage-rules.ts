@@ -6,7 +6,7 @@ import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The idle and response timeout of most load balancers, in seconds. */
 const BALANCER_SECONDS = 60;
-/** With this many failures in a row, the circuit opens so late that it does not matter. */
+/** A circuit that opens only after this many consecutive failures opens too late to help. */
 const CIRCUIT_OFF = 1000;
 /** A limit is reported if it is more than this many times its default. */
 const FAR_ABOVE = 16;

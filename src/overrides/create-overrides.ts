@@ -11,16 +11,16 @@ export interface Overrides {
   active(operation?: string): readonly Override[];
   /** Returns the latest events, oldest first. */
   events(): readonly OverrideEvent[];
-  /** Sets an override. One with the same id is replaced. Returns all errors if the request is invalid. */
+  /** Sets an override, which replaces any override with the same id. Returns all errors if the request is invalid. */
   set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
   /**
    * Ends the override of an operation with this change id (see `changeId`), or all its overrides. Returns the
    * overrides that were ended.
    */
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
-  /** Ends the overrides whose time is over. */
+  /** Ends the overrides that have expired. */
   expire(): void;
-  /** Returns the overrides that are stored, including those whose time has just ended. */
+  /** Returns the overrides that are stored, including those that have just expired. */
   stored(): readonly Override[];
   /** Replaces the overrides after other gateways have changed them. */
   adopt(next: readonly Override[]): void;
@@ -30,7 +30,7 @@ export interface Overrides {
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;
-  /** From now on, ends overrides when their time is over. Returns a function that stops this. */
+  /** Starts ending overrides as they expire. Returns a function that stops this. */
   watch(): () => void;
   /** Waits until all changes are stored. Returns false if the latest one could not be stored. */
   written(): Promise<boolean>;

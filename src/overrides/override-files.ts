@@ -22,7 +22,7 @@ export interface StoredOverrides {
   readonly events: readonly OverrideEvent[];
 }
 
-/** The size at which the audit trail is moved to a second file, in bytes. The file moved before that is deleted. */
+/** The size at which the audit trail is moved to a second file, in bytes. The previous second file is deleted. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
 /** The number of events that are read at startup and shown to operators. */

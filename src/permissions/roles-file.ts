@@ -45,12 +45,13 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
 }
 
-/** What access verified callers without an account have. */
+/** The access that verified callers without an account have. */
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy, else that of the roles file, else the verifier's default. Throws for unknown roles.
+ * Returns the configured policy or, if none is configured, the policy in the roles file. If that is missing too,
+ * returns the verifier's default. Throws for unknown roles.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

@@ -21,7 +21,9 @@ export interface PrimaryChangeLog extends ChangeLog {
   listen(listener: ChangeListener): void;
 }
 
-/** The time in which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending. */
+/**
+ * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending.
+ */
 const APPLY_MS = 2_000;
 /** The primary process has a single log for its lifetime, and it outlives every worker. */
 const LINEAGE = 'primary';
@@ -71,7 +73,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // Without the primary process, this worker is about to end, so only its own memory matters.
+      // If the primary process has ended, this worker will end soon too, so only its own memory matters.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

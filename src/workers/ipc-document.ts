@@ -24,7 +24,9 @@ interface ChangedCopy {
   readonly mine: string;
 }
 
-/** The time in which a worker must adopt a document, in milliseconds. A worker that takes longer is probably ending. */
+/**
+ * The time within which a worker must adopt a document, in milliseconds. A worker that takes longer is probably ending.
+ */
 const ADOPT_MS = 2_000;
 
 interface PrimaryParts<T> extends DocumentParts<T> {
@@ -92,7 +94,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
       receive((await primary.call(`document.${name}`, changed)) as string, mine);
       return true;
     } catch {
-      // Without the primary process, this worker is about to end.
+      // If the primary process has ended, this worker will end soon too.
       return false;
     }
   };

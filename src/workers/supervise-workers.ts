@@ -25,7 +25,7 @@ export interface Worker extends WorkerIdentity {
 interface WorkerEvents {
   /** Called when a worker is ready to serve requests. `value` is what it passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
-  /** Called when a worker has ended unexpectedly. It is replaced after `delayMs`. */
+  /** Called when a worker has ended unexpectedly. The worker is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
   /** Called whenever a worker has ended, so that its last reported counts are not lost. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
@@ -50,7 +50,7 @@ export interface Supervisor {
   ready(): readonly Worker[];
   /** The workers that follow the state of the primary process, that is, those that are ready or soon will be. */
   joined(): readonly Worker[];
-  /** The number of crashes since the start. */
+  /** The number of crashes since startup. */
   restarts(): number;
   /** Calls a function of every worker that is ready, all at once. Workers that fail are left out of the result. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
@@ -115,7 +115,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // If no worker can start, the first one reports the reason, and the others do not repeat it.
+      // The first worker starts alone. If no worker can start, the reason is then reported only once.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');
