@@ -55,13 +55,13 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
-  /** The part of this process if several processes serve together. */
+  /** The role of this process if several processes serve together. */
   readonly role?: ProcessRole;
   /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
 
-/** Longer than any reload takes. */
+/** The time limit for the reload of one worker, in milliseconds. It is longer than any reload takes. */
 const RELOAD_MS = 60_000;
 
 /** An assembled gateway that is not listening. After a reload, its properties are those of the new configuration. */
@@ -88,7 +88,7 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
-  /** Returns what other gateways are told about this one. */
+  /** Returns the facts that this gateway reports to the others. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
   /** Closes everything. Remaining spans are exported first, which takes at most `exportMs` milliseconds. */
@@ -156,12 +156,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       try {
         current = compileAssembly(next, parts);
       } catch (error) {
-        // The lasting services already follow the new settings.
+        // The lasting services already follow the new settings, so this is undone.
         applySettings(before, parts.clock());
         throw error;
       }
       edges.use(current);
-      // Pages with other versions cannot be requested any more. Without this, they would stay until they are evicted.
+      // Pages with other versions can no longer be requested, but would otherwise stay in memory until they are
+      // evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
       current.services.cache.retain((key) => versions.has(versionOfKey(key)));
       if (calibration === undefined) return;
@@ -360,7 +361,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
  * is true if other processes write to the same standard output.
  */
 function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
-  // A file accepts writes of any size as a whole.
+  // A write to a file is never mixed with other writes, whatever its size.
   const maxBytes = isShared && !fstatSync(1).isFile() ? PIPE_BYTES : undefined;
   const lines = createLineBatch(bytesTo(1, maxBytes), maxBytes);
   return { stream: lines, flush: () => lines.flush() };

@@ -22,9 +22,9 @@ export interface Portico {
   /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
   /**
-   * Uses another configuration for new requests, or reads the files of the current one again if none is given. Returns
-   * the names of the keys and files that have changed. If there are configuration errors, throws a `StartFault` that
-   * lists all of them, and the previous configuration stays in use.
+   * Uses a different configuration for new requests or, if none is given, reads the files of the current one again.
+   * Returns the names of the keys and files that have changed. If there are configuration errors, throws a `StartFault`
+   * that lists all of them, and the previous configuration stays in use.
    */
   reload(config?: PorticoConfig): Promise<readonly string[]>;
   /** Finishes the background work, and closes the ledger and all connections to the upstream. */
@@ -54,7 +54,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
     const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
     const message = 'is missing: set it to the address of the legacy server';
-    // Another error can hide the URL.
+    // If there is another error, the URL may be present but hidden by that error.
     const isMissing = faults.length === 0 && settings.embedded;
     return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
   };

@@ -30,7 +30,7 @@ export const AUDIT_RULES: readonly AuditRule[] = [
   ...RECORD_RULES,
 ];
 
-/** Applies all rules to a configuration. Returns the findings, the worst first. */
+/** Applies all rules to a configuration. Returns the findings, worst first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
   const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {

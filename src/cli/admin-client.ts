@@ -37,7 +37,7 @@ interface AdminResponse {
   readonly body: unknown;
 }
 
-// A reload can take a second, and it may have to wait for another one.
+// A reload can take a second, and it may first have to wait for another reload. In milliseconds.
 const TIMEOUT_MS = 30_000;
 
 /**

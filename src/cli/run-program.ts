@@ -77,7 +77,7 @@ export function failureLines(error: unknown): string[] {
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  // A worker process gets the error of `bind` from the primary process.
+  // In a worker process, the error of `bind` comes from the primary process.
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')

@@ -147,7 +147,7 @@ function forkWorker(): WorkerProcess {
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // Without a callback, a message to a process that has just ended would be an uncaught error here.
+    // Without a callback, sending a message to a process that has just ended would cause an uncaught error here.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

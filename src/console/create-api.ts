@@ -18,7 +18,7 @@ import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
-/** The period of the counts on the page about the fleet. */
+/** The period that the counts on the fleet page cover, in hours. */
 const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
@@ -42,7 +42,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
-    // A refusal is a result that the page shows with its reasons.
+    // A refused reload is a normal result, and the page shows the reasons.
     res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));

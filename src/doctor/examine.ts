@@ -67,7 +67,7 @@ export interface Examination {
   readonly url: string;
   readonly requests: number;
   readonly steps: readonly DoctorStep[];
-  /** The findings, the worst first. */
+  /** The findings, worst first. */
   readonly findings: readonly DoctorFinding[];
   readonly recommendations: readonly Recommendation[];
 }

@@ -4,8 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 type SecretReading = { readonly text: string } | { readonly fault: string };
 
 /**
- * Reads a secret from a file. The secret is the first line, without its line break, so that a file that an editor or
- * `echo` has written works too.
+ * Reads a secret from a file. The secret is the first line, without its line break, so a file written by an editor or
+ * by `echo` works too.
  */
 export function readSecretFile(path: string): SecretReading {
   let text: string | undefined;

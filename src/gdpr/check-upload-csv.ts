@@ -31,7 +31,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return check.result();
 }
 
-/** Does the same for a long text, and lets other requests continue after each part of it. */
+/** Does the same for a long text. The text is checked in parts, so that other requests can be served in between. */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();
@@ -125,7 +125,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
   };
 }
 
-/** A part of a text: whole rows, up to `end`. If a row follows that is not parsed, `excess` says why. */
+/** A part of a text: whole rows, up to `end`. If the row after it is not parsed, `excess` says why. */
 interface Part {
   readonly end: number;
   readonly excess?: 'length' | 'cells';

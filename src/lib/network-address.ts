@@ -45,7 +45,10 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Returns a host at which this machine reaches a listener on a host: loopback if that is all addresses. */
+/**
+ * Returns the host at which this machine can reach a listener. If the listener accepts connections on all addresses,
+ * this is loopback.
+ */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

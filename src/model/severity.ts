@@ -1,4 +1,4 @@
-/** The severities of findings, the worst first. */
+/** The severities of findings, worst first. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
 /**
@@ -8,7 +8,7 @@ export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
  */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Compares two severities for sorting, the worst first. */
+/** Compares two severities for sorting, worst first. */
 export function bySeverity(one: Severity, other: Severity): number {
   return SEVERITIES.indexOf(one) - SEVERITIES.indexOf(other);
 }

@@ -29,11 +29,11 @@ export interface CacheTrace {
   readonly shared?: boolean;
 }
 
-/** One sending of a request to the upstream. It is recorded only if spans are exported. */
+/** One attempt to send a request to the upstream. It is recorded only if spans are exported. */
 export interface Attempt {
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** When the response or the failure was known, in epoch milliseconds. */
+  /** When the response was available or the attempt failed, in epoch milliseconds. */
   readonly endedAt: number;
   /** The `traceparent` header that was sent. */
   readonly traceparent: string;
@@ -64,7 +64,7 @@ interface UpstreamTrace {
   readonly attempts: number;
   /** The `traceparent` header of the first attempt. */
   readonly traceparent?: string;
-  /** How often the request was sent. Undefined if this was not recorded. */
+  /** Every attempt to send the request. Undefined if the attempts were not recorded. */
   readonly sent?: readonly Attempt[] | undefined;
   /** The `X-Request-Id` header that was sent to the upstream, if it is not the client's own. */
   readonly requestId?: string | undefined;
@@ -84,7 +84,7 @@ export interface ResponseTrace extends CheckVerdict {
  */
 export interface Trace {
   readonly requestId: string;
-  /** Portico's own span of the request, in the format of the W3C header. */
+  /** Portico's own span for the request, in the format of the W3C header. */
   readonly traceparent: string;
   /** The id of the caller's span. Undefined if Portico started the trace. */
   readonly parentSpanId: string | undefined;
@@ -113,8 +113,8 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   /**
-   * The trace of the request that fetched the response for this one too. Undefined if the request was not coalesced, or
-   * if no spans are exported.
+   * The trace of the request whose response this request shares. Undefined if the request was not coalesced, or if no
+   * spans are exported.
    */
   leader?: Trace | undefined;
   /** Why an exchange with the upstream failed. This includes failed attempts to verify a credential. */
@@ -128,7 +128,10 @@ export interface Trace {
   legacyAddress?: boolean | undefined;
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
-  /** The budgets of `rateLimits`, as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused. */
+  /**
+   * The budgets of `rateLimits`, as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused the
+   * request.
+   */
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
   /** The error code of the reply, if the error is Portico's own. */
   error?: string | undefined;

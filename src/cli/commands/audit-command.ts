@@ -13,7 +13,7 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { choiceFlag } from '../flag-values.ts';
 import { auditJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
 
-/** The command `portico audit` ranks what is risky in a valid configuration. */
+/** The command `portico audit` ranks the risks in a valid configuration. */
 export const auditCommand: Command = {
   name: 'audit',
   summary: 'List the risks of the configuration, worst first',

@@ -94,8 +94,8 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that returns whether the terminal in which the process was started has been closed. Without a
- * terminal, as under a supervisor, it returns false.
+ * Returns a function that tells whether the terminal in which the process was started has been closed. Without a
+ * terminal, as under a supervisor, the function returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {
   return () => {
