@@ -105,7 +105,10 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
   };
 }
 
-/** Other gateways do not recognize an upload that takes longer. This also limits how long a crash blocks an upload. */
+/**
+ * Other gateways no longer recognize an upload that takes longer than this many milliseconds. This also limits how long
+ * a crash blocks an upload.
+ */
 const MAX_UPLOAD_MS = 600_000;
 
 /** Claims an upload. Returns the value that another gateway has set, or an empty string. */
@@ -117,7 +120,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
-/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway still has it. */
+/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway still holds it. */
 const FINISH: RedisScript = {
   source: `
 if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end

@@ -147,7 +147,7 @@ export interface LedgerSnapshot {
   readonly dropped: number;
   /** The gateways that share the ledger. The one that was seen most recently is first. Undefined if it is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** The time after which a shared ledger was found empty, in epoch milliseconds. Earlier counts are missing. */
+  /** The time at which a shared ledger was found empty, in epoch milliseconds. Earlier counts are missing. */
   readonly lostAt?: number;
 }
 
