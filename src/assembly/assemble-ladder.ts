@@ -146,7 +146,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
   };
 }
 
-/** What is needed to open the ladder. */
+/** The services that are needed to open the ladder. */
 interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;

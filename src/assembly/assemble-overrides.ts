@@ -133,7 +133,7 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
   logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
 }
 
-/** What is needed to open the overrides. */
+/** The services that are needed to open the overrides. */
 interface OpeningOverrides {
   readonly overrides: Overrides;
   readonly overridesDocument: AssembledOverrides['document'];

@@ -78,7 +78,7 @@ export interface LastingServices {
   readonly processes: ProcessChanges | undefined;
   /** The demotions of other gateways or processes. Undefined if there are no other gateways or processes. */
   readonly demotions: SharedDemotions | undefined;
-  /** What operators see of all processes that serve requests. */
+  /** The operators' view of all processes that serve requests. */
   readonly view: OperatorView;
   /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
   readonly live: Live;
@@ -101,7 +101,7 @@ export type AcceptsViolation = (
   violation: Violation,
 ) => boolean;
 
-/** What the lasting services are created from, in addition to the settings. */
+/** The parts from which the lasting services are created, in addition to the settings. */
 interface First {
   readonly clock: Clock;
   readonly logger: Logger;

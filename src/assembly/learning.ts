@@ -20,7 +20,7 @@ export interface Learning {
   close(): void;
 }
 
-/** What learning starts from: the enforced contract and the stored observations. */
+/** The starting point for learning: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;

@@ -45,7 +45,7 @@ export interface Start extends LoadedPermissions {
   readonly redis: RedisSecrets | undefined;
 }
 
-/** What startup reads in addition to the settings. */
+/** The inputs of startup, in addition to the settings. */
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */

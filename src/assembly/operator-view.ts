@@ -18,7 +18,7 @@ interface RedisReport {
   readonly sharedPages: SharedPageCounts;
 }
 
-/** What a worker reports to the primary process, about once a second and before every scrape. */
+/** A worker's report to the primary process, sent about once a second and before every scrape. */
 interface WorkerReport {
   /** How much the counters have grown since the last report. */
   readonly increase: readonly CountsIncrease[];
@@ -31,7 +31,7 @@ interface WorkerReport {
   readonly readiness: Readiness;
 }
 
-/** What operators see of the processes that serve requests: of this one, or of all workers together. */
+/** The operators' view of the processes that serve requests: this process alone, or all workers together. */
 export interface OperatorView {
   upstream(): UpstreamStats;
   upstreamHealth(): UpstreamHealth;

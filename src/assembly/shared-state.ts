@@ -40,7 +40,7 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
-/** What the owner of a shared document defines. */
+/** The parts of a shared document that its owner defines. */
 export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */

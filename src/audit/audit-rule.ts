@@ -31,7 +31,7 @@ export interface AuditRule {
   readonly key: string;
   /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;
-  /** What an attacker or an outage could do. */
+  /** The damage that an attacker or an outage could do. */
   readonly risk: string;
   readonly fix: string;
   /** Returns what triggers the rule, with one text for each place. Returns an empty list if nothing does. */

@@ -13,7 +13,7 @@ export interface AuditFinding {
   readonly severity: Severity;
   /** The dotted configuration key, such as `listen.trustedProxies`. */
   readonly key: string;
-  /** Where the value comes from: a line of the file, a variable or a flag. `default` if it is not set. */
+  /** The source of the value: a line of the file, a variable or a flag. `default` if the key is not set. */
   readonly source: string;
   readonly found: readonly string[];
   readonly risk: string;

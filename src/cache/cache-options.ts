@@ -41,7 +41,7 @@ export interface CacheOptions extends Freshness {
   readonly failures: FailingPageOptions;
 }
 
-/** When requests for a page that keeps failing are refused. */
+/** The conditions under which requests for a page that keeps failing are refused. */
 export interface FailingPageOptions {
   /**
    * The number of consecutive failures after which requests for a page are refused. 0 means that no page is refused.

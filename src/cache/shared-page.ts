@@ -11,7 +11,7 @@ export interface SharedPage {
   readonly at: LogPosition;
 }
 
-/** What a value is checked against when it is read. */
+/** The facts that a stored value must match when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;

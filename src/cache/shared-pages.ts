@@ -11,17 +11,18 @@ import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
 
-/** Which page a request needs from the second level, and whether it may wait for another gateway to fetch it. */
+/** The page that a request needs from the second level, and whether it may wait for another gateway to fetch it. */
 interface Need {
   readonly mayWait: boolean;
   /** Only a fresh page that was stored after this instant is useful. In epoch milliseconds. */
   readonly newerThan?: number;
 }
 
-/** What a request has to do for a page that is not in memory. */
+/** The result of claiming a page that is not in memory. */
 interface Claim {
   /**
-   * What to do: serve the page, fetch it and then call `done`, or leave it to the request that is already fetching it.
+   * The next step: serve the page, fetch it and then call `done`, or leave it to the request that is already fetching
+   * it.
    */
   readonly kind: 'page' | 'fetch' | 'busy';
   /** The stored page. If the page has to be fetched, this one may be served only if the upstream fails. */

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** What is known about the visibility of the parent comment. If it is known but undefined, the comment is public. */
+/** The known visibility of the parent comment. If it is known but undefined, the comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 

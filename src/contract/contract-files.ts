@@ -46,7 +46,7 @@ export function requestFile(operationId: string): string {
   return `operations/${operationId}/request.schema.json`;
 }
 
-/** Where a generated schema is stored on disk. */
+/** The location of a generated schema on disk. */
 interface BundlePlace {
   /** The file's path relative to the schema folder. Each resource and each operation has its own file. */
   readonly file: string;

@@ -7,9 +7,9 @@ import type { ProbeClient, ProbeFailure, ProbeRequest, ProbeResponse } from './p
 /** Something about the server that an operator should know or change. */
 export interface DoctorFinding {
   readonly severity: Severity;
-  /** What was measured. */
+  /** A description of the measurement. */
   readonly text: string;
-  /** What it means for Portico, and what to do. */
+  /** The consequences for Portico, and the recommended action. */
   readonly advice: string;
 }
 
@@ -21,7 +21,7 @@ export interface Recommendation {
   readonly reason: string;
 }
 
-/** What a probe found out. */
+/** The result of a probe. */
 export interface ProbeResult {
   /** The measurements, as sentences. */
   readonly facts: readonly string[];
@@ -35,7 +35,7 @@ export interface ReadableList {
   readonly response: ProbeResponse;
 }
 
-/** What a probe can use. */
+/** The resources that a probe can use. */
 export interface ProbeContext {
   /** Sends requests to the server, with the base path that was found. */
   readonly client: ProbeClient;
@@ -55,7 +55,7 @@ export interface ProbeContext {
 /** One examination of the server. It answers one question. */
 export interface Probe {
   readonly name: string;
-  /** What the probe does, for the plan that is shown before it starts. */
+  /** A description of the probe, for the plan that is shown before it starts. */
   readonly does: string;
   /** The maximum number of requests, given the largest concurrency. */
   readonly requests: (maxConcurrency: number) => number;

@@ -22,7 +22,7 @@ export interface ArrivalOptions {
   readonly publicOrigin: PublicOrigin | undefined;
   /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Which traces are sampled. Undefined if no spans are exported. */
+  /** Determines which traces are sampled. Undefined if no spans are exported. */
   readonly sampling?: Sampling | undefined;
   readonly clock: Clock;
 }

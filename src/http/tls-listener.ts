@@ -6,7 +6,7 @@ import { type Duplex, duplexPair } from 'node:stream';
 import type { TlsOptions } from '../config/general-options.ts';
 import type { TlsIdentity } from './tls-certificate.ts';
 
-/** What a listener needs to accept TLS connections. */
+/** The parts that a listener needs to accept TLS connections. */
 export interface SecureListening {
   readonly options: TlsOptions;
   readonly identity: TlsIdentity;

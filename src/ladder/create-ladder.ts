@@ -167,7 +167,7 @@ export function createLadder(parts: LadderParts): Ladder {
     },
     onChange: (listener) => void listeners.push(listener),
     configure(setup) {
-      // What has been counted stays valid unless it was counted for another contract or with other windows.
+      // The counts so far stay valid unless they belong to another contract or to windows of a different length.
       const isComparable =
         setup.contract === state.contract &&
         isDeepStrictEqual(setup.options.demote, options.demote) &&

@@ -4,7 +4,7 @@ import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
 /** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
   /**
-   * Where the ledger is stored. If undefined, it is shared in Redis if Redis is configured, unless `file` is `:memory:`.
+   * The kind of store. If undefined, the ledger is shared in Redis if Redis is configured, unless `file` is `:memory:`.
    */
   readonly store?: LedgerStoreKind;
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */

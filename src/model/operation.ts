@@ -26,7 +26,7 @@ export interface Parameter {
 /** A part of the legacy service that some deployments do not have. */
 export type Feature = 'issue-tracker';
 
-/** Where the items of a response are: the whole body, the elements of the body, or the elements of one member. */
+/** The location of the items in a response: the whole body, the elements of the body, or the elements of one member. */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */

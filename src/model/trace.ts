@@ -21,7 +21,7 @@ export interface AuthenticationTrace extends CheckVerdict {
 /** How the cache handled the request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** Why the request was forwarded or bypassed the cache, or which rule allowed a stale response. */
+  /** The reason why the request was forwarded or bypassed the cache, or the rule that allowed a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
@@ -39,7 +39,7 @@ export interface Attempt {
   readonly traceparent: string;
   /** The host and port, if the upstream has several addresses. */
   readonly address: string | undefined;
-  /** Why there was no response. Undefined if there was one. */
+  /** The reason for the missing response. Undefined if there was a response. */
   readonly failure: string | undefined;
 }
 
@@ -117,7 +117,7 @@ export interface Trace {
    * spans are exported.
    */
   leader?: Trace | undefined;
-  /** Why an exchange with the upstream failed. This includes failed attempts to verify a credential. */
+  /** The cause of a failed exchange with the upstream. This includes failed attempts to verify a credential. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if they were not scanned. */

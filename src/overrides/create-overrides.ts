@@ -36,7 +36,7 @@ export interface Overrides {
   written(): Promise<boolean>;
 }
 
-/** What overrides are created from. */
+/** The parts from which overrides are created. */
 interface OverridesParts {
   readonly stored: StoredOverrides;
   readonly files: OverrideFiles;

@@ -15,7 +15,7 @@ export interface OverrideFiles {
   written(): Promise<boolean>;
 }
 
-/** What the files contain at startup. */
+/** The contents of the files at startup. */
 export interface StoredOverrides {
   readonly active: readonly Override[];
   /** The latest events, oldest first. */

@@ -7,7 +7,7 @@ export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as con
 /** The kinds of overrides. */
 export const OVERRIDE_KINDS = ['level', 'force-stale', 'disable'] as const;
 
-/** What an override changes. */
+/** The effect of an override. */
 export type OverrideChange =
   | {
       /** Sets the level of one check. */
@@ -87,7 +87,7 @@ export function whyWithoutEffect(
   return undefined;
 }
 
-/** What the overrides of one operation change in its plan. */
+/** The changes that the overrides of one operation make to its plan. */
 export interface Overridden {
   /** Descriptions of the overrides, for display only. */
   readonly words: readonly string[];

@@ -5,7 +5,7 @@ import { readOverride } from './read-override.ts';
 
 /** An entry of the audit trail. */
 export interface OverrideEvent {
-  /** What happened: an operator has set, changed or ended the override, or it has expired. */
+  /** The kind of event: an operator has set, changed or ended the override, or it has expired. */
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
   /** Epoch milliseconds. */
   readonly at: number;

@@ -18,7 +18,7 @@ export interface OverrideFault {
   readonly message: string;
 }
 
-/** What an override may change, according to the contract and the configuration. */
+/** The limits that the contract and the configuration set for overrides. */
 export interface OverrideRules {
   readonly operations: ReadonlyMap<string, OverrideTarget>;
   /** The longest time from now to the end of an override, in hours. */

@@ -107,7 +107,7 @@ export interface SharedPageCounts {
   find(key: string): Promise<number | undefined>;
 }
 
-/** What the shared page counts need from the other shared state. */
+/** The parts of the shared state that the page counts need. */
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;

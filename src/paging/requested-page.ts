@@ -38,7 +38,7 @@ function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): read
   return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
 }
 
-/** What the canonical form of a target depends on. */
+/** The parameters that determine the canonical form of a target. */
 export interface CanonicalPage {
   /** The requested page. Undefined if it is absent. */
   readonly page: number | undefined;

@@ -14,7 +14,7 @@ import {
   type UnmappedPolicy,
 } from './roles-file.ts';
 
-/** What the permission rules are compiled from. */
+/** The parts from which the permission rules are compiled. */
 export interface PermissionsParts {
   readonly roles: RolesFile;
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];

@@ -8,10 +8,10 @@ import { type Alternative, requiresNothing, type CompiledRequirement } from './c
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
-/** What is reported as missing for a caller without an account if `unmapped` is `deny`. */
+/** The name of the missing requirement for a caller without an account if `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** What is reported as missing for a caller who is not the author of the node. */
+/** The name of the missing requirement for a caller who is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
 /** Decides whether grants meet a requirement. Ownership is considered only if it can change the verdict. */

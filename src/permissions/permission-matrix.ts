@@ -16,7 +16,7 @@ interface MatrixRow {
   readonly cells: readonly MatrixCell[];
 }
 
-/** Which operations each role and each account may use. */
+/** The operations that each role and each account may use. */
 export interface PermissionMatrix {
   readonly subjects: readonly { readonly kind: 'role' | 'account'; readonly name: string }[];
   readonly rows: readonly MatrixRow[];

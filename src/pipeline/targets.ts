@@ -32,7 +32,7 @@ interface UndocumentedTarget {
   readonly verdict: UndocumentedVerdict;
 }
 
-/** What determines the meaning of a request's target. */
+/** The parts of a request that determine the meaning of its target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
 /** Resolves request targets, and remembers some of the results. */

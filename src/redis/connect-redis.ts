@@ -60,7 +60,7 @@ interface CommandOptions {
  */
 export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 
-/** What a connection reports. */
+/** The events that a connection reports. */
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
@@ -420,7 +420,7 @@ function withServerName<S extends object>(socket: S, url: string): S {
  * whether a known name was used.
  */
 export interface FleetKey {
-  /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
+  /** The place where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
   readonly at: string;
   /** Identifies the key without revealing it. Undefined until it has been read. */
   id(): string | undefined;

@@ -25,7 +25,7 @@ interface Turn<T> {
   commit(next: T): Promise<boolean>;
 }
 
-/** What a shared document is created from. */
+/** The parts from which a shared document is created. */
 export interface DocumentParts<T> {
   readonly redis: Redis;
   /** The value of `document` in the change that makes other gateways read the document again. */

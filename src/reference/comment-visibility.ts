@@ -3,7 +3,7 @@ import { plainError, refuse } from './http/legacy-response.ts';
 import { recipientsOf } from './render/to-node.ts';
 import type { NodeRow, Sql } from './store/sql.ts';
 
-/** Who can see a comment. If `visibility` is null, everyone can. */
+/** The callers who can see a comment. If `visibility` is null, everyone can. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];

@@ -19,7 +19,7 @@ export interface SpanSubject {
   readonly upstreamUrl: string;
 }
 
-/** What all spans have in common. */
+/** The properties that all spans share. */
 export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
 
 // The values of the enumerations in @opentelemetry/api, which is not loaded unless spans are exported.
@@ -235,7 +235,7 @@ interface SpanParts extends Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 
   readonly parent: SpanContext | undefined;
   readonly startedAt: number;
   readonly end: number;
-  /** Why the span failed, as a word from a fixed set. */
+  /** The reason why the span failed, as a word from a fixed set. */
   readonly error: string | undefined;
 }
 

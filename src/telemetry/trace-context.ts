@@ -17,7 +17,7 @@ export interface TraceContext {
   readonly parentId: string | undefined;
 }
 
-/** Which traces are sampled, that is, exported. */
+/** Determines which traces are sampled, that is, exported. */
 export interface Sampling {
   /** The fraction of traces to sample, from 0 to 1, if the decision is Portico's. */
   readonly ratio: number;

@@ -12,7 +12,7 @@ import { headersOf, parsePairs, samplingOf, type TracingOptions } from './tracin
 
 /** Exports the spans of finished requests to an OTLP receiver. It never delays a request. */
 export interface Tracing {
-  /** Which traces are sampled. The decision is made when a request arrives. */
+  /** Determines which traces are sampled. The decision is made when a request arrives. */
   readonly sampling: Sampling;
   /**
    * Loads the SDK. Until then, no spans are exported. Throws a `StartFault` if its packages are not installed.
@@ -29,7 +29,7 @@ export interface Tracing {
   close(graceMs: number): Promise<void>;
 }
 
-/** What became of a span. */
+/** The outcome of exporting a span. */
 type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {

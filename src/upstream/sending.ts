@@ -92,7 +92,7 @@ const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
 /** A signal that stops one exchange before its response is complete. It is a lightweight AbortController. */
 export interface Stop {
-  /** Why the exchange was stopped. Undefined while it may continue. */
+  /** The reason why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;
   /** Stops the exchange. Only the first reason counts. */
   stop(reason: UpstreamFailure): void;

@@ -8,7 +8,7 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 
-/** What the translation needs to know about the exchange. */
+/** The facts about the exchange on which the translation depends. */
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
   /**

@@ -2,7 +2,7 @@ import type { SharedDocument } from '../redis/shared-document.ts';
 import type { Peer } from './ipc-peer.ts';
 import type { Worker, WorkerIdentity } from './supervise-workers.ts';
 
-/** What the owner of a document defines. The document is sent as text. */
+/** The parts of a document that its owner defines. The document is sent as text. */
 interface DocumentParts<T> {
   readonly name: string;
   /** Returns the copy of this process. */

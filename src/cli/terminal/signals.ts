@@ -74,7 +74,7 @@ interface ReloadSignalSource {
   on(signal: 'SIGHUP', listener: () => void): unknown;
 }
 
-/** What SIGHUP does. */
+/** The effects of SIGHUP. */
 interface ReloadSignalActions {
   readonly onReload: () => void;
   /** Called instead if the terminal of the process has been closed. */

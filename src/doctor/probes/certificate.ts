@@ -5,7 +5,7 @@ import { failureHint } from '../../upstream/failure-hints.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import { CannotProbe, type DoctorFinding } from '../probe.ts';
 
-/** Where and how long to connect. */
+/** Options for connecting to the server. */
 interface CertificateOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ interface CertificateOptions {
   readonly ca?: string | undefined;
 }
 
-/** What the TLS handshake with a server shows. */
+/** The result of a TLS handshake with a server. */
 interface CertificateReport {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];

@@ -70,7 +70,7 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
   return [];
 }
 
-/** What was found out about the credential probe of `authentication.verifier: upstream`. */
+/** The findings about the credential probe of `authentication.verifier: upstream`. */
 interface VerifierResult {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];

@@ -30,7 +30,7 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** What a gateway needs to write to a ledger in Redis. */
+/** The parts that a gateway needs to write to a ledger in Redis. */
 export interface LedgerFleet {
   readonly redis: Redis;
   /** The name of this instance. */

@@ -7,7 +7,7 @@ import type { LedgerStore, OpenedStore, StoreState } from '../ledger-store.ts';
 import { beginFile } from './ledger-file.ts';
 import type { FileLimits } from './sqlite-file.ts';
 
-/** What the ledger thread needs to start. */
+/** The data that the ledger thread needs to start. */
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;

@@ -74,7 +74,7 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** What a refusal needs to know about the caller. */
+/** The facts about the caller that a refusal depends on. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;

@@ -235,7 +235,7 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** Why the request was forwarded upstream, in the terms of RFC 9211. */
+/** The reason why the request was forwarded upstream, in the terms of RFC 9211. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**

@@ -10,10 +10,7 @@ import type { Stage, StagePlanner } from '../stage.ts';
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /**
-   * Which requests share a budget: those of one caller, those from one network, or those of all callers with a given
-   * role.
-   */
+  /** The scope of a budget: one caller, one network, or all callers with a given role. */
   readonly per: 'caller' | 'network' | 'role';
   /**
    * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented
