@@ -39,7 +39,7 @@ export interface Start extends LoadedPermissions {
   readonly overrides: StoredOverrides;
   /** The stored observations. Undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
-  /** The certificate and key of the public side. Undefined without TLS. */
+  /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
   /** The secrets of the connection to Redis. Undefined if nothing is shared. */
   readonly redis: RedisSecrets | undefined;

@@ -16,7 +16,7 @@ export interface PageStore {
   renew(hash: string, token: string, ms: number): Promise<void>;
   /** Releases the lock if the token still holds it, and reports to all processes whether the page was stored. */
   release(hash: string, token: string, stored: boolean): Promise<void>;
-  /** Calls the listener when a page has been fetched, here or elsewhere. Some calls may be lost. */
+  /** Calls the listener when this gateway or another one has fetched a page. Some calls may be lost. */
   onFilled(listener: (hash: string, stored: boolean) => void): void;
 }
 

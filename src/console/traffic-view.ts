@@ -22,7 +22,7 @@ interface TrafficView {
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points. More could not be told apart on a screen. */
+/** The maximum number of points. More points would be indistinguishable on a screen. */
 const MAX_POINTS = 90;
 
 /** Returns the data for the tables and charts over the requested number of minutes. */

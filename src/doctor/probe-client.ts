@@ -56,7 +56,7 @@ export interface ProbeClient {
   /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** The reasons why requests got no complete response, one for each. */
+  /** The reasons why requests received no complete response, one per request. */
   failures(): readonly string[];
 }
 
@@ -193,7 +193,7 @@ async function exchange(
 function headOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', resolve);
-    // The listener remains, because an error can also occur after the response has begun.
+    // The listener remains, because an error can also occur after the response has started.
     outgoing.on('error', reject);
     outgoing.end();
   });

@@ -31,7 +31,10 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return check.result();
 }
 
-/** Does the same for a long text. The text is checked in parts, so that other requests can be served in between. */
+/**
+ * Like `checkUploadCsv`, but for a long text. The text is checked in parts so that other requests can be served in
+ * between.
+ */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();

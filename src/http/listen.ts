@@ -24,7 +24,7 @@ type Closable = Pick<Connection, 'idle' | 'end'>;
 export interface ListenerServer {
   readonly server: Server | SecureServer;
   readonly connections: ReadonlySet<Connection>;
-  /** The connections whose TLS handshake is not complete yet. Undefined without TLS. */
+  /** The connections whose TLS handshake is not complete yet. Undefined if TLS is not used. */
   readonly handshakes?: ReadonlySet<Closable>;
 }
 

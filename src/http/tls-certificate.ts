@@ -153,7 +153,7 @@ interface WatchParts {
   readonly onReplaced: (identity: TlsIdentity) => void;
   /** Called with the reasons why the changed files cannot be used. The old certificate stays in use. */
   readonly onRefused: (faults: readonly TlsFault[]) => void;
-  /** How often the files are compared with those that were read, in milliseconds. */
+  /** The interval at which the files are compared with those that were read, in milliseconds. */
   readonly intervalMs?: number;
 }
 

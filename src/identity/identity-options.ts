@@ -27,7 +27,7 @@ export interface IdentityOptions {
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** How often the probe is tried with a wrong credential, in seconds. */
+  /** The interval at which the probe is tested with a wrong credential, in seconds. */
   readonly calibrationSeconds: number;
 }
 

@@ -60,8 +60,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Merges the steps that were made here since `base` into the state that all gateways share. If both sides made a step
- * for the same check, a demotion wins, because it is the safe direction.
+ * Merges this gateway's steps since `base` into the state that all gateways share. If both sides made a step for the
+ * same check, a demotion wins, because it is the safe direction.
  */
 export function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
   const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };

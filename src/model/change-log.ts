@@ -29,7 +29,7 @@ export interface ChangeListener {
    * pages, if it is known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
-  /** Changes may have been lost, so nothing that was stored before may be served any more. */
+  /** Called when changes may have been lost. Nothing that was stored before may be served any longer. */
   reset(position: LogPosition): void;
 }
 

@@ -20,7 +20,9 @@ export type CheckLevel = 'off' | 'report' | 'enforce';
 /** The level of each check, globally or for one operation. */
 export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 
-/** The style of error responses: `legacy` keeps the upstream's body, and `normalized` replaces it with Portico's. */
+/**
+ * The style of error responses: `legacy` preserves the upstream's body, and `normalized` replaces it with Portico's.
+ */
 export type ErrorStyle = 'legacy' | 'normalized';
 
 /** The names of the three presets, as used in `mode:` and `PORTICO_MODE`. */

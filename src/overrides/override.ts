@@ -54,8 +54,8 @@ export function changeId(change: OverrideChange): string {
 }
 
 /**
- * Merges the changes that were made here since `base` into the overrides that all gateways share. If an override was
- * changed on both sides, the version that was set later applies, so an override that was set again is not ended.
+ * Merges this gateway's changes since `base` into the overrides that all gateways share. If an override was changed on
+ * both sides, the version that was set later applies, so an override that was set again is not ended.
  */
 export function mergeOverrides(
   base: readonly Override[],

@@ -136,7 +136,7 @@ interface SharedCount {
   readonly at: LogPosition;
 }
 
-/** How long a gateway waits before it asks again for a count that nobody knew. */
+/** How long a gateway waits before it repeats a lookup that found no count, in milliseconds. */
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 

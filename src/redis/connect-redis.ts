@@ -10,8 +10,8 @@ import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
- * The error for a command that got no usable reply, because the server is unreachable, slow or failing, or refused the
- * command. The message never contains a secret or a key.
+ * The error for a command that received no usable reply, because the server is unreachable, slow or failing, or refused
+ * the command. The message never contains a secret or a key.
  */
 export class RedisUnavailable extends Error {}
 
@@ -80,7 +80,7 @@ const SERVER_FAILS =
   /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
 /**
- * Connects to Redis in the background. The function returns at once, because a gateway can start and serve requests
+ * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve requests
  * without Redis. Until the connection is ready, every command is rejected.
  *
  * An open connection is replaced if it no longer works, for example because the server hangs or has become a replica,
@@ -212,7 +212,7 @@ export function connectRedis(
   };
 }
 
-/** The error for a command that got no reply in time. */
+/** The error for a command that received no reply in time. */
 class NoReply extends RedisUnavailable {
   constructor() {
     super('Redis did not reply in time');
@@ -283,13 +283,13 @@ interface RedisClient {
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
   /** Resolves when commands can be sent. Afterwards, the library restores broken connections by itself. */
   connect(): Promise<unknown>;
-  /** Closes all connections at once and rejects the commands that have no reply yet. */
+  /** Closes all connections immediately and rejects the commands that have no reply yet. */
   destroy(): unknown;
   isReady(): boolean;
   onError(listener: (error: Error) => void): void;
 }
 
-/** The number of commands that may wait for a reply on one connection. Beyond it, commands fail at once. */
+/** The maximum number of commands that may wait for a reply on one connection. Beyond it, commands fail immediately. */
 const MAX_QUEUED_COMMANDS = 10_000;
 /** The library's timeout creates a timer for each command, but applies only to commands that have not been sent yet. */
 const NO_TIMEOUT = { timeout: 0 };

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /**
- * A document that all gateways of a fleet share. Every gateway changes its own copy in memory at once, and merges the
- * changes into the document as soon as Redis can be reached. Nothing happens before `start`.
+ * A document that all gateways of a fleet share. Every gateway immediately changes its own copy in memory, and merges
+ * the changes into the document as soon as Redis can be reached. Nothing happens before `start`.
  */
 export interface SharedDocument<T> {
   /** Merges the copy and the document for the first time, and again at intervals from then on. */
@@ -36,11 +36,11 @@ export interface DocumentParts<T> {
   readonly current: () => T;
   /** Replaces the copy in memory. */
   readonly adopt: (next: T) => void;
-  /** Merges the changes that were made here since `base` into a newer document. */
+  /** Merges this gateway's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for the first merge of a copy whose version is new here. */
+  /** Returns the base for the first merge of a copy whose version this gateway has not merged before. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Throws an error if the text is invalid. */
@@ -223,8 +223,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 }
 
 /**
- * Merges lists whose items have keys. An item that was changed only here or only there gets the changed value. If it
- * was changed on both sides, `prefer` chooses one; undefined means that the item was removed.
+ * Merges lists whose items have keys. An item that was changed on only one side gets the changed value. If it was
+ * changed on both sides, `prefer` chooses a value. Undefined means that the item was removed.
  */
 export function mergeItems<Item>(
   lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },

@@ -14,8 +14,8 @@ interface CompiledTables {
   /** For each table, the path to its objects in the body, which consists of member names and `*` for array elements. */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to its values in the body. The scan can record a departure from what is
-   * expected there.
+   * For each node with an expectation, the path to its values in the body. A scan can record departures from the
+   * expectation.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }

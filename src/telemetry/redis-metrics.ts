@@ -36,7 +36,10 @@ interface RedisSources {
   readonly sharedPages: () => SharedPageCounts;
 }
 
-/** Lookups of shared pages by result, requests that waited for another gateway, and those of them that got the page. */
+/**
+ * Lookups of shared pages by result, requests that waited for another gateway, and waiting requests that received the
+ * page.
+ */
 export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;

@@ -66,7 +66,7 @@ export function rewriteLegacyAddresses(body: Buffer, legacy: LegacyAddresses, pu
   return rewritten === text ? body : Buffer.from(rewritten, 'latin1');
 }
 
-/** Does the same as `rewriteLegacyAddresses`, for text. */
+/** Like `rewriteLegacyAddresses`, but for text. */
 export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress: string): string {
   return text.replace(legacy.underBase, (_match, backslash: string) => publicForm(publicAddress, backslash));
 }

@@ -25,7 +25,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 
   const connectSocket = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
   const connecting = new Set<Socket>();
-  /** Opens a connection and returns its socket at once. The callback receives the socket when it is connected. */
+  /** Opens a connection and returns its socket immediately. The callback receives the socket when it is connected. */
   const connect = (target: buildConnector.Options, callback: buildConnector.Callback): Socket => {
     const opening = connectSocket(target, (...result) => {
       connecting.delete(opening);

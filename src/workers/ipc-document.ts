@@ -9,7 +9,7 @@ interface DocumentParts<T> {
   readonly current: () => T;
   /** Replaces the copy of this process. */
   readonly adopt: (next: T) => void;
-  /** Merges the changes that were made here since `base` into a newer document. */
+  /** Merges this process's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
@@ -74,7 +74,9 @@ interface WorkerParts<T> extends DocumentParts<T> {
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
-/** Opens the document in a worker, which adopts the copy of the primary process and sends its own changes there. */
+/**
+ * Opens the document in a worker, which adopts the copy of the primary process and sends it the worker's own changes.
+ */
 export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> {
   const { name, primary, handlers, current, adopt, merge, format, parse, versionOf = () => '' } = parts;
   /** The latest copy of the primary process. Undefined before `start`. */

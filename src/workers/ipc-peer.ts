@@ -15,8 +15,8 @@ type HandlerOf = (name: string) => Handler | undefined;
 /** The other process. */
 export interface Peer {
   /**
-   * Calls a function of the other process. Rejects if it fails there, if the channel closes, or if there is no result
-   * after `timeoutMs` milliseconds (default: 10,000).
+   * Calls a function of the other process. Rejects if the function fails, if the channel closes, or if there is no
+   * result after `timeoutMs` milliseconds (default: 10,000).
    */
   call(name: string, value?: unknown, timeoutMs?: number): Promise<unknown>;
   readonly isOpen: boolean;

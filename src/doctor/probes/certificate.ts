@@ -24,7 +24,7 @@ interface CertificateReport {
 const WARN_DAYS = 21;
 
 /**
- * Performs a TLS handshake without sending a request, so that an untrusted server gets no credential. Throws
+ * Performs a TLS handshake without sending a request, so an untrusted server receives no credential. Throws
  * `CannotProbe` if there is no TLS on the port.
  */
 export async function examineCertificate(origin: string, options: CertificateOptions): Promise<CertificateReport> {

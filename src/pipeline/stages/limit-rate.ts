@@ -63,7 +63,7 @@ interface RateLimiterParts {
  * owner starts again with a full one.
  */
 const MAX_BUDGETS = 50_000;
-/** How often the fleet's key is reread in case Redis has lost its data, in milliseconds. */
+/** The interval at which the fleet's key is read again, in case Redis has lost its data. In milliseconds. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
