@@ -154,7 +154,7 @@ export async function openOverrides(
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends overrides for its workers, so that each end is recorded once.
+  // The primary process ends overrides for its workers so that each end is recorded once.
   if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');

@@ -76,7 +76,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
   const before = current();
   const { settings, faults } = await read();
-  // Each step takes one turn of the event loop, so that requests are handled in between.
+  // Each step takes one turn of the event loop so that requests are handled in between.
   await turn();
   const found = [...faults];
   const start = attemptStart(settings, { ...sources, running: before }, found);

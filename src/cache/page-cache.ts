@@ -91,7 +91,7 @@ export interface PageCache {
   /** Removes the pages whose keys no longer occur. This checks every key. Returns the number of pages removed. */
   retain(occurs: (key: string) => boolean): number;
   /**
-   * Returns a number that grows with every purge. Coalescing keys include it, so that a request after a write cannot
+   * Returns a number that grows with every purge. Coalescing keys include it so that a request after a write cannot
    * join an earlier fetch.
    */
   generation(): number;

@@ -69,7 +69,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
   if (!isKnown) return undefined;
   const [storedAt, asOf, freshUntilAt, staleUntilAt, errorUntilAt, initialAgeSeconds] = times as Times;
   if (storedAt > now + MAX_SKEW_MS) return undefined;
-  // The body is copied, so that the header does not stay in memory.
+  // The body is copied so that the header does not stay in memory.
   const body = Buffer.from(Uint8Array.prototype.slice.call(value, bodyStart));
   if (etag !== etagOf(body)) return undefined;
   const page: StoredPage = Object.freeze({

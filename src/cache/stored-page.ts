@@ -52,7 +52,7 @@ export interface StoredPage {
 }
 
 /**
- * Creates a page from a fetched response. The body is copied, so that the page does not keep a larger buffer in memory.
+ * Creates a page from a fetched response. The body is copied so that the page does not keep a larger buffer in memory.
  */
 export function toStoredPage(
   input: StoredPageInput,

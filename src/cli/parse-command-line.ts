@@ -42,7 +42,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
 }
 
-/** Removes the name and the password from a URL, so that messages do not repeat them. */
+/** Removes the name and the password from a URL so that messages do not repeat them. */
 const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {

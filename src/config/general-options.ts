@@ -209,7 +209,7 @@ export interface ListenOptions {
   /** The maximum total number of members and elements in a JSON body. */
   readonly maxJsonValues: number;
   /**
-   * How long the process still accepts requests after SIGTERM, in seconds. Meanwhile, it reports that it is not ready,
+   * How long the process still accepts requests after SIGTERM, in seconds. Meanwhile, it reports that it is not ready
    * so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;

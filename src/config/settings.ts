@@ -47,9 +47,7 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /**
-   * True for a walk. The `upstream` limits then apply in every mode, so that the walk ends even if the server hangs.
-   */
+  /** True for a walk. The `upstream` limits then apply in every mode so that the walk ends even if the server hangs. */
   readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;

@@ -49,8 +49,7 @@ export function trafficView(
 }
 
 /**
- * Groups the steps into points that start at round times, so that a point no longer changes once the next one has
- * begun.
+ * Groups the steps into points that start at round times so that a point no longer changes once the next one has begun.
  */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;

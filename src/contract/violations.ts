@@ -23,7 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind, so that the same problem in many items of a list is reported only once. */
+/** Returns the first violation of each kind so that the same problem in many items of a list is reported only once. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();

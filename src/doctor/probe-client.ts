@@ -79,7 +79,7 @@ export class ProbingEnded extends Error {
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Larger than the head of any real response, so that the examination can report large heads. */
+/** Larger than the head of any real response, so the examination can report large heads. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Creates a client. No connection is opened before the first request. */

@@ -4,16 +4,16 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically, so that readers never see a partial file, and creates the file's folder
- * if it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after
- * the new text has been written to a temporary file.
+ * Replaces the contents of a file atomically so that readers never see a partial file, and creates the file's folder if
+ * it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the
+ * new text has been written to a temporary file.
  */
 export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // The rename is synchronous, so that nothing can happen between it and the check.
+    // The rename is synchronous so that nothing can happen between it and the check.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);

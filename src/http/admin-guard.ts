@@ -38,8 +38,8 @@ const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer real
 
 /**
  * Controls operators' access (rules, 12). A token is required if one is configured or if the admin side does not listen
- * only on a loopback address. Without a token, the Host header must contain a loopback name, so that another site's
- * page cannot gain access through the operator's browser (DNS rebinding, CSRF).
+ * only on a loopback address. Without a token, the Host header must contain a loopback name so that another site's page
+ * cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
@@ -107,8 +107,7 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Compares two strings by their digests, so that the duration reveals neither their lengths nor where they first
- * differ.
+ * Compares two strings by their digests so that the duration reveals neither their lengths nor where they first differ.
  */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));

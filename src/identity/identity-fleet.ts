@@ -15,7 +15,7 @@ export interface IdentityFleet {
 /** Limits failed logins across all gateways of a fleet, with the same limits that apply to a single gateway. */
 interface SharedLoginLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
+   * Counts an attempt as failed before it is made so that parallel attempts at several gateways cannot exceed the
    * limits. Returns undefined if Redis is not available. Never rejects.
    */
   begin(network: string, name: string): Promise<SharedAttempt | undefined>;
@@ -124,7 +124,7 @@ function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
 
 /** The verified credentials of a gateway. */
 interface CredentialMemory {
-  /** Expires the credentials of all callers whose names match, so that they are verified again. */
+  /** Expires the credentials of all callers whose names match so that they are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
 }
 

@@ -6,7 +6,7 @@ type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds'
 /** Counts failed attempts per combination of network and name. */
 export interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. If the pair has
+   * Counts an attempt as failed before it is made so that parallel attempts cannot exceed the limit. If the pair has
    * failed too often, or its network has failed with too many names, returns how long to wait.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
@@ -137,7 +137,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Passes a free slot directly to the next task, so that a new task cannot overtake it. */
+  /** Passes a free slot directly to the next task so that a new task cannot overtake it. */
   function startNext(): void {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();

@@ -127,7 +127,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 /** The latest credential on a connection. */
 interface LatestCredential {
   readonly bytes: Buffer;
-  /** Receives the bytes of the next credential, so that the comparison does not need a new buffer. */
+  /** Receives the bytes of the next credential so that the comparison does not need a new buffer. */
   readonly given: Buffer;
   readonly key: string;
 }
@@ -141,7 +141,7 @@ type Memory = 'fresh' | 'known' | 'unknown';
 /** The caller whom a verified credential identifies. */
 interface VerifiedCaller {
   readonly name: string;
-  /** The same string for every request, so that comparing it with a remembered one takes no time. */
+  /** The same string for every request, so comparing it with a remembered one takes no time. */
   readonly audience: string;
 }
 
@@ -153,7 +153,7 @@ interface VerifiedCredentials {
   remember(key: string, name: string, now: number): void;
   /** Forgets a credential. Returns false if it was not stored. */
   forget(key: string): boolean;
-  /** Changes the credentials of all callers whose names match to `known`, so that they are verified again. */
+  /** Changes the credentials of all callers whose names match to `known` so that they are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
 }
@@ -211,7 +211,7 @@ export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash
   const prefix = key.toString('hex');
   return (...texts) => {
     let text = prefix;
-    // The input includes each string's length, so that different lists never produce the same input.
+    // The input includes each string's length so that different lists never produce the same input.
     for (const one of texts) text += `${one.length}:${one}`;
     return crypto.hash('sha256', text, 'base64url');
   };

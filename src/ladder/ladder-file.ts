@@ -4,7 +4,7 @@ import { IN_MEMORY, replaceFile } from '../files/replace-file.ts';
 import { instantOf, objectOf, parseState, readIfExists } from '../files/state-file.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
-/** Stores the ladder's state, so that it survives restarts. */
+/** Stores the ladder's state so that it survives restarts. */
 export interface LadderFile {
   /** Writes the state in the background. Only one write runs at a time, and only the latest state is written. */
   write(state: LadderState): void;
@@ -61,7 +61,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // Check for changes before overwriting the file, so that steps removed by an operator stay removed.
+      // Check for changes before overwriting the file so that steps removed by an operator stay removed.
       await checkForChanges();
       const state = waiting;
       waiting = undefined;

@@ -32,7 +32,7 @@ interface LearnerParts {
   /** Earlier observations, to which the learner adds new ones. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. In a walk, the structure of every response is stored, so that
+   * True for a walk, which sends each request only once. In a walk, the structure of every response is stored so that
    * responses with and without a switch can be compared.
    */
   readonly walk?: boolean;

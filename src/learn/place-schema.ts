@@ -144,7 +144,7 @@ function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected')
 interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives, so that a value does not have to match it. */
+  /** True if the schema is one of several alternatives, so a value does not have to match it. */
   readonly alternative?: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 /** The baseline file of a running gateway. */
 export interface BaselineFile {
   readonly file: string;
-  /** True if the file did not exist at startup, so that no violations are accepted yet. */
+  /** True if the file did not exist at startup, so no violations are accepted yet. */
   readonly missing: boolean;
   /** Returns all entries, including expired ones. */
   read(): Baseline;

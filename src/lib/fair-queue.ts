@@ -1,5 +1,5 @@
 /**
- * A queue that serves its clients in turn, so that a client with many waiting items delays only itself. Each client's
+ * A queue that serves its clients in turn so that a client with many waiting items delays only itself. Each client's
  * own items keep their order.
  */
 interface FairQueue<T> {

@@ -29,7 +29,7 @@ export function valueAt(json: unknown, pointer: string): unknown {
 }
 
 /**
- * Replaces every index in a JSON pointer with `*`, so that the same place in all items of a list has the same pointer.
+ * Replaces every index in a JSON pointer with `*` so that the same place in all items of a list has the same pointer.
  */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');

@@ -14,7 +14,7 @@ export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
 
-/** Thrown at startup with all configuration errors, so that they can be reported together. */
+/** Thrown at startup with all configuration errors so that they can be reported together. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

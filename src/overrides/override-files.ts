@@ -5,7 +5,7 @@ import { readIfExists } from '../files/state-file.ts';
 import type { Override } from './override.ts';
 import { formatEvent, formatOverrides, type OverrideEvent, parseEvent, parseOverrides } from './overrides-text.ts';
 
-/** Stores the active overrides and the audit trail, so that they survive restarts. */
+/** Stores the active overrides and the audit trail so that they survive restarts. */
 export interface OverrideFiles {
   /** Appends an event to the audit trail and replaces the active overrides, in the background. */
   record(event: OverrideEvent, active: readonly Override[]): void;

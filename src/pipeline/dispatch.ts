@@ -119,7 +119,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 
 /**
  * Returns whether to remember a target. The target of a cacheable page is remembered only once the page has been found
- * in the cache, so that targets requested only once do not fill the memo.
+ * in the cache so that targets requested only once do not fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

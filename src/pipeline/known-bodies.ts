@@ -71,7 +71,7 @@ export interface KnownBody extends DecodedResponse {
   readonly reported: readonly Violation[];
 }
 
-/** Remembers the last valid response for each key, so that identical bytes are not parsed and checked again. */
+/** Remembers the last valid response for each key so that identical bytes are not parsed and checked again. */
 export interface KnownBodies {
   /**
    * Returns the remembered response if its bytes are identical. The bytes themselves are compared rather than hashes,

@@ -415,7 +415,7 @@ function withServerName<S extends object>(socket: S, url: string): S {
 }
 
 /**
- * A random key that all gateways of a fleet share through Redis. It turns names and addresses into hashes, so that the
+ * A random key that all gateways of a fleet share through Redis. It turns names and addresses into hashes so that the
  * keys and changes in Redis do not contain them. Anyone who can read Redis can also read the key, and can then test
  * whether a known name was used.
  */
@@ -447,7 +447,7 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     },
     hash(...texts) {
       if (key === undefined) throw new Error('the key has not been read');
-      // The input includes each length, so that different lists never produce the same input.
+      // The input includes each length so that different lists never produce the same input.
       const text = texts.map((one) => `${one.length}:${one}`).join('');
       return createHmac('sha256', key).update(text).digest('base64url');
     },

@@ -211,7 +211,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     return true;
   };
 
-  /** Reads the history at startup, so that pages from other gateways can be checked against earlier changes. */
+  /** Reads the history at startup so that pages from other gateways can be checked against earlier changes. */
   const begin = async (at: Head) => {
     const entries = await readEntries(0, at.number);
     const [first] = entries;

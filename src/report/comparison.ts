@@ -18,7 +18,7 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The finding on the second side if there is one, otherwise on the first. */
   readonly finding: Finding;
-  /** The sides on which the operation received no requests, so that the violation could not occur. */
+  /** The sides on which the operation received no requests, so the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 

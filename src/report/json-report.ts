@@ -100,7 +100,7 @@ const toJsonAcceptance = ({ fingerprint, reason, owner, expires, summary }: Repo
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Serializes a value as JSON in which control characters are escaped, so that a terminal can show it safely. */
+/** Serializes a value as JSON in which control characters are escaped so that a terminal can show it safely. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
 }

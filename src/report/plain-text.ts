@@ -20,7 +20,7 @@ export function escapeMarkup(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Escapes text for a cell of a Markdown table, so that it contains no markup, links, mentions or HTML. */
+/** Escapes text for a cell of a Markdown table so that it contains no markup, links, mentions or HTML. */
 export function escapeMarkdown(text: string): string {
   return (
     plainText(text)

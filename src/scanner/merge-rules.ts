@@ -141,10 +141,7 @@ function mergeTogether(places: Together): ValueRules {
   return rules;
 }
 
-/**
- * Returns true if a word in an enum satisfies the other rules for strings, so that the scan does not have to check
- * them.
- */
+/** Returns true if a word in an enum satisfies the other rules for strings, so the scan does not have to check them. */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;
   if (characters < minLength || characters > maxLength) return false;

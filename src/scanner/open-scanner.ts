@@ -111,7 +111,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           // bytes.
           const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
           if (!isPlain && !isUtf8(body)) return undefined;
-          // Every 64 bytes of the body also count as one value, so that long numbers and white space count toward the
+          // Every 64 bytes of the body also count as one value so that long numbers and white space count toward the
           // limit.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;

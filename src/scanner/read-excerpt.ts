@@ -92,7 +92,7 @@ const MAX_KEY = 2000;
  * member is named `__proto__`, which cannot be set.
  *
  * A server usually sends the same undocumented members with every response. If so, the function returns the same object
- * each time, so that callers can recognize it.
+ * each time so that callers can recognize it.
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,

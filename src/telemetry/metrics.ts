@@ -92,7 +92,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let limits = createLimits();
   let ladder = createLadder();
   const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0) + (limits?.series ?? 0);
-  // The counters always use the latest options, so that they follow a reload of the baseline.
+  // The counters always use the latest options so that they follow a reload of the baseline.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
   let foldedOperations = options.operations.length - ownSeries;
@@ -260,7 +260,7 @@ type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
 
 const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
 
-/** Returns the operations and permissions of both sets of options, earlier ones first, so that no series disappears. */
+/** Returns the operations and permissions of both sets of options, earlier ones first so that no series disappears. */
 function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   const current = new Map(next.operations.map((operation) => [operation.id, labelFacts(operation)]));
   const known = new Set(before.operations.map(({ id }) => id));

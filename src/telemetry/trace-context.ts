@@ -95,7 +95,7 @@ const RANDOM_DIGITS = 13;
 
 /**
  * Returns whether an id is among the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
- * digits decide, so that all services with the same ratio sample the same traces.
+ * digits decide so that all services with the same ratio sample the same traces.
  */
 function isWithin(ratio: number, id: string): boolean {
   return Number.parseInt(id.slice(-RANDOM_DIGITS), 16) >= (1 - ratio) * 16 ** RANDOM_DIGITS;

@@ -151,7 +151,7 @@ const STATUS_AT = INTERIM_START.length - 1;
 const STATUS_END = STATUS_AT + 3;
 
 /**
- * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader sees only
+ * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives so that its reader sees only
  * final responses. Otherwise, undici would close a connection that receives an unrequested `100 Continue`. The socket
  * is destroyed if the server switches protocols (101), or sends more than 64 interim responses or more than 16 KiB of
  * them.

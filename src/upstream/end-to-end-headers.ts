@@ -56,7 +56,7 @@ function readGroups(name: string): number {
 // Clients and servers use only a few spellings of each name, and looking up a spelling is faster than converting it to
 // lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are not cached, so that they cannot exhaust memory.
+// Longer names are not cached so that they cannot exhaust memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 

@@ -91,8 +91,7 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
 }
 
 /**
- * Creates a body that yields the received bytes and then fails, so that its reader cannot mistake it for a complete
- * one.
+ * Creates a body that yields the received bytes and then fails so that its reader cannot mistake it for a complete one.
  */
 function brokenBody(bytes: Buffer, failure: UpstreamFailure): StreamedBody {
   const body = new StreamedBody();

@@ -8,7 +8,7 @@ export interface RetryBudgetOptions {
   readonly minPerSecond: number;
 }
 
-/** Limits retries, so that they cannot multiply the load on an upstream that breaks every connection. */
+/** Limits retries so that they cannot multiply the load on an upstream that breaks every connection. */
 interface RetryBudget {
   /** Takes one retry from the budget, or returns false if it is used up. `requests` is the number of requests so far. */
   take(requests: number): boolean;

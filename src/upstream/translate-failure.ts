@@ -28,7 +28,7 @@ export interface FailureContext {
 /** The gateway's error for an error response or a failure of the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
-  /** True if the upstream refused the caller's credential, so that it must no longer be remembered as verified. */
+  /** True if the upstream refused the caller's credential, so it must no longer be remembered as verified. */
   readonly dropVerified: boolean;
 }
 

@@ -260,7 +260,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return () => {
       if (released) return;
       released = true;
-      // The slot goes directly to the next task in the queue, so that a new task cannot overtake it.
+      // The slot goes directly to the next task in the queue so that a new task cannot overtake it.
       if (waiting.size > 0) waiting.next()?.enter();
       else inFlight -= 1;
     };

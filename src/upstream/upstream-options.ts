@@ -60,7 +60,7 @@ export interface UpstreamOptions {
   readonly queue: number;
   readonly queueTimeoutMs: number;
   readonly retryBudget: RetryBudgetOptions;
-  /** Shorter than the usual timeout of servers (often 5 s), so that the gateway closes idle connections first. */
+  /** Shorter than the usual timeout of servers (often 5 s) so that the gateway closes idle connections first. */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;

@@ -23,7 +23,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // Pairs the nth ids of all parameters, so that every id is requested but not every combination of ids.
+  // Pairs the nth ids of all parameters so that every id is requested but not every combination of ids.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
@@ -44,7 +44,7 @@ export interface WalkRequest {
   /** The query without the path; empty if there is none. */
   readonly query: string;
   /**
-   * The priority. Lower ranks are sent first, so that every operation is requested once before any operation is
+   * The priority. Lower ranks are sent first so that every operation is requested once before any operation is
    * requested in detail.
    */
   readonly rank: number;

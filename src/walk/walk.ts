@@ -136,7 +136,7 @@ function withoutOwnFaults(trace: Trace): Trace {
   };
 }
 
-/** Marks a verdict on the walk's own request as skipped, so that it does not affect decisions about levels. */
+/** Marks a verdict on the walk's own request as skipped so that it does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }

@@ -27,7 +27,7 @@ interface WorkerEvents {
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
   /** Called when a worker has ended unexpectedly. The worker is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker has ended, so that its last reported counts are not lost. */
+  /** Called whenever a worker has ended so that its last reported counts are not lost. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 

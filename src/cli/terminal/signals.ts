@@ -35,7 +35,7 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
 }
 
 /**
- * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long command
+ * Returns a signal that aborts on the first SIGINT or SIGTERM so that a user or a supervisor can end a long command
  * early. The second one ends the process as usual. `release` removes the listeners.
  */
 export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {

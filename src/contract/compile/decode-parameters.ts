@@ -205,7 +205,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
-  // A negative number is accepted here, so that the schema can report it with the parameter's own minimum.
+  // A negative number is accepted here so that the schema can report it with the parameter's own minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
     ? 'must be a whole number within 64 bits'

@@ -35,11 +35,11 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // The document is parsed from JSON even on the first start, so that every start uses the same document.
+  // The document is parsed from JSON even on the first start so that every start uses the same document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
-/** Returns a digest of everything that affects the parsed document, so that an outdated file is never read. */
+/** Returns a digest of everything that affects the parsed document so that an outdated file is never read. */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
   for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');

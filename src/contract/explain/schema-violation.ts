@@ -148,8 +148,8 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
 interface Causes {
   readonly errors: readonly SchemaError[];
   /**
-   * Returns true if it is clear what shape the object at a JSON pointer was meant to have, so that advisories about it
-   * are helpful.
+   * Returns true if it is clear what shape the object at a JSON pointer was meant to have, so advisories about it are
+   * helpful.
    */
   readonly isClear: (within: string) => boolean;
 }

@@ -4,7 +4,7 @@ import { distinctFaults, type Fault } from '../../model/fault.ts';
 /** A place in an overlay. */
 export type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote each value of a document, so that faults can refer to the place in the overlay. */
+/** Records which overlay wrote each value of a document so that faults can refer to the place in the overlay. */
 export interface Origins {
   /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;

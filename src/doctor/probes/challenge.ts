@@ -78,8 +78,8 @@ interface VerifierResult {
 }
 
 /**
- * Determines whether a path distinguishes wrong credentials from right ones. The name is made up, so that no real account is
- * locked after failed attempts.
+ * Determines whether a path distinguishes wrong credentials from right ones. The name is made up so that no real
+ * account is locked after failed attempts.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;

@@ -41,7 +41,7 @@ function broken(place: ObservationPlace, message: string): StartFault {
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes an observations file at intervals, so that requests never wait for the file. */
+/** Writes an observations file at intervals so that requests never wait for the file. */
 interface ObservationWriter {
   /** Schedules a write within the next few seconds. */
   changed(): void;

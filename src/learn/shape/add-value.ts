@@ -17,7 +17,7 @@ export interface SampleContext extends DistinctFacts {
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs, so that people's names are recognized if they also
+   * Remembers the value of a personal field while the process runs so that people's names are recognized if they also
    * occur as field names.
    */
   readonly remember: (text: string) => void;

@@ -4,7 +4,7 @@ export interface Whereabouts {
   readonly item: number;
 }
 
-/** Remembers which facts were already recorded, so that repeated responses and objects are not counted again. */
+/** Remembers which facts were already recorded so that repeated responses and objects are not counted again. */
 export interface DistinctFacts {
   /** Returns true if the fact about an item is new at this place, and remembers the fact. */
   readonly isNew: (fact: string, where: Whereabouts) => boolean;

@@ -61,7 +61,7 @@ export interface Shape {
   seen: number;
   /** The number of responses that contained values not counted before. */
   answers: number;
-  /** The number of the last response that was counted, so that each response counts only once. */
+  /** The number of the last response that was counted so that each response counts only once. */
   mark: number;
   /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;

@@ -67,7 +67,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) add(delta, batch.release);
     for (const delta of batch.traffic) traffic.add(batch.release, delta);
-    // The release is deleted and inserted again, so that the latest release is last.
+    // The release is deleted and inserted again so that the latest release is last.
     releases.delete(batch.release);
     releases.set(batch.release, batch.writtenAt);
     const removed = makeRoom(shares.request) + makeRoom(shares.response);

@@ -46,7 +46,7 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
 
 /**
  * Closes a file that has been moved, after copying its write-ahead log into it. Removes the companion files from the
- * old location, so that SQLite does not use them for the next file.
+ * old location so that SQLite does not use them for the next file.
  */
 function closeMoved({ file, companions }: Opened): void {
   file.checkpoint();

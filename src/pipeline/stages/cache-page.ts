@@ -206,7 +206,7 @@ const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
  * Returns a function that tells whether a page is stale or will be soon. `share` is the fraction of its freshness
- * lifetime that remains at that point. Each gateway uses a random fraction between half of `share` and all of it, so
+ * lifetime that remains at that point. Each gateway uses a random fraction between half of `share` and all of it so
  * that the gateways do not all request the lock at the same time.
  */
 function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {

@@ -219,7 +219,7 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Returns a value that is serialized as the given JSON text, so that integers beyond 2^53 keep all their digits. */
+/** Returns a value that is serialized as the given JSON text so that integers beyond 2^53 keep all their digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }

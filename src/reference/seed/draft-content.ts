@@ -12,9 +12,9 @@ type RootType = 'question' | 'idea' | 'kbentry';
 function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question belongs to alice, so that the rule about a caller's own nodes can be tested.
+  // Every fourth wiki question belongs to alice so that the rule about a caller's own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // No questions are created in the last months, so that all answers and comments precede SEED_END.
+  // No questions are created in the last months so that all answers and comments precede SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -96,7 +96,7 @@ const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// The options are chosen in turn rather than at random, so that each one occurs.
+// The options are chosen in turn rather than at random so that each one occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';

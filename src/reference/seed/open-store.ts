@@ -82,7 +82,7 @@ function seedSpaces(sql: Sql): number[] {
   });
 }
 
-// Far in the future, so that the jobs stay pending.
+// Far in the future so that the jobs stay pending.
 const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;
 

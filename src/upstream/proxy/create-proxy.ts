@@ -34,7 +34,7 @@ export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void
 const EVENTS = Symbol('events');
 
 /**
- * The request that the library receives in place of the client's. It has the gateway's own headers and a harmless URL,
+ * The request that the library receives in place of the client's. It has the gateway's own headers and a harmless URL
  * so that the library does not read any of the client's data. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {

@@ -24,7 +24,7 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns true if the body is read completely before the request takes a place at the upstream, so that a slow client
+ * Returns true if the body is read completely before the request takes a place at the upstream so that a slow client
  * does not occupy one.
  */
 export function isShort({ length }: Upload): boolean {
