@@ -37,7 +37,9 @@ export async function measureAll(options: Arguments, session: Session): Promise<
   return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
 }
 
-/** Returns the number of keys in the memory run: more if it is selected by name, because it then has all the time. */
+/**
+ * Returns the number of keys in the memory run. A run in which the part `memory` is selected by name has time for more.
+ */
 export function memoryKeys(effort: Effort, only: readonly string[]): number {
   return only.length === 0 ? effort.memoryKeys : effort.memoryKeysAlone;
 }

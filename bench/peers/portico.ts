@@ -145,6 +145,6 @@ export function configurationOf(
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';
   if (operations === operationCount()) return { inferred };
-  // The path is relative to the configuration's folder, so that the results contain no paths of this machine.
+  // The path is relative to the configuration's folder, so that the results contain no paths from this machine.
   return { inferred, folder: join('..', basename(contractFolder(folder, operations))) };
 }

@@ -21,20 +21,20 @@ export interface Effort {
   readonly memoryKeys: number;
   /** The number of keys if the part `memory` is selected by name. */
   readonly memoryKeysAlone: number;
-  /** The longest time that a run of all its parts may take, including the installation. A longer run fails. */
+  /** The maximum duration of a run of all its parts, including the installation. A longer run fails. */
   readonly maxMinutes: number;
 }
 
 /**
- * The effort for the committed results. The scenarios and servers that it omits are measured if the scenario is selected
- * by name.
+ * The effort for the committed results. The scenarios and servers that it omits are measured if their scenario is
+ * selected by name.
  */
 export const FULL: Effort = {
   name: 'full',
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // No target needs these rows, or another scenario has the same server.
+  // These rows are not needed for any target, or another scenario measures the same server.
   without: ['refused'],
   withoutPeers: [
     'hit-2k/node-http',

@@ -40,7 +40,7 @@ describe('the page version', () => {
     expect(named('b', 'p')).not.toBe(versionWith(SERVICE));
   });
 
-  // Pages of a list that was demoted must still be served, because the upstream is in trouble at that time.
+  // Pages of a list that was demoted must still be served, because the upstream has problems at that time.
   it('stays the same if the level of responses does not decide what is stored', () => {
     expect(versionWith({ checks: { responses: 'enforce' } })).toBe(versionWith({ checks: { responses: 'report' } }));
   });

@@ -70,7 +70,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
           rawHeaders,
           bytes: all,
           text,
-          // Many bodies are large, so they are parsed only when a test reads this.
+          // Many bodies are large, so a body is parsed only when a test reads this property.
           get json() {
             return (parsed ??= { value: parse(text) }).value as Body;
           },

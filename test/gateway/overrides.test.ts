@@ -273,7 +273,7 @@ describe('overrides', () => {
     expect((await set(gateway, { kind: 'disable' })).json.error).toBe('The end must be at most 0.5 hours from now.');
     await end(gateway, { operation: 'listIdeas' });
     expect((await gateway.call(LIST)).status).toBe(200);
-    // The file cannot change while the process runs.
+    // The file's location cannot change while the process is running.
     const moved = await gateway.reload({ config: { ...config, overrides: { file: join(folder, 'other.json') } } });
     expect(moved).toMatchObject({ outcome: 'refused' });
   });

@@ -14,13 +14,16 @@ const IDEAS = '/services/v2/idea.json';
 
 type Rule = Readonly<Record<string, unknown>>;
 
-/** The address from which a request comes. The test gateways trust the loopback address to state it. */
+/**
+ * Adds the address from which a request appears to come. The test gateways trust the loopback address to send this
+ * header.
+ */
 const from = (address: string, call: Call = {}): Call => ({
   ...call,
   headers: { ...call.headers, 'x-forwarded-for': address },
 });
 
-/** The headers that state the budgets. */
+/** The headers that contain the budgets. */
 const budgets = ({ headers }: Answer) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 
@@ -30,7 +33,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     const config = { rateLimits, listen: { trustedProxies: ['127.0.0.1'] } };
     const gateways = await startFleet(2, server, upstream, { config });
     let next = 0;
-    /** Sends requests one after another to the two gateways in turn. */
+    /** Sends requests one after another, alternating between the two gateways. */
     const inTurn = async (count: number, target: string, call?: Call): Promise<Answer[]> => {
       const answers: Answer[] = [];
       for (; answers.length < count; next += 1) {

@@ -205,7 +205,7 @@ describe('a name that may be repeated', () => {
   });
 });
 
-// Proposals can be read by people who may not read responses.
+// Some people may read proposals but not responses.
 const SECRETS = [
   'xkqzvbnmwtrplkjh',
   'aagzoggelbsmwgwagecxahip',

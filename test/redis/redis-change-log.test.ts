@@ -132,7 +132,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
   });
 
   // A new version can append a change that an old one does not know, such as the revocation of something new. The old
-  // one must neither stop nor skip it as if it were applied.
+  // version must neither stop at this change nor skip it as if it had been applied.
   it('resets a gateway for a change that it does not know, and continues', async () => {
     const { url } = await startRedisServer(path);
     const a = await opened(url);

@@ -48,7 +48,7 @@ export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
     ...parts,
   });
 
-/** Creates a snapshot in which every operation of the entries has a hundred requests. */
+/** Creates a snapshot in which every operation that the entries name has a hundred requests. */
 export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
   const operations = [...new Set(entries.map(({ operation }) => operation))];
   return {

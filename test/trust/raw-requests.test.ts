@@ -96,7 +96,7 @@ beforeAll(async () => {
 
 const AFTER_GOOD_ONES = 'a documented path, after two good requests';
 const OVER_TLS = 'a documented path over TLS';
-/** The groups that are also sent over TLS, where handshakes take most of the time. */
+/** The groups that are also sent over TLS. The others are not, because handshakes take most of the time. */
 const FRAMING_GROUPS = new Set([
   'a length that is',
   'a transfer coding that is',

@@ -43,7 +43,7 @@ interface FillRules {
 
 /** The fetches of the steady windows, by reason. */
 interface FillCounts {
-  /** Fetches with a reason: the first one, the end of freshness, or a purge. Each begins a period. */
+  /** Fetches with a reason: the first one, the end of the freshness lifetime, or a purge. Each begins a period. */
   readonly periods: number;
   /** Fetches without a reason, while no purge was on its way. */
   readonly excess: readonly FillEvent[];

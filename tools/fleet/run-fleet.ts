@@ -38,7 +38,7 @@ export interface WindowCosts {
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];
   readonly redisCpuMs: number;
-  /** The commands that gateways sent to Redis, and those that got no result. */
+  /** The number of commands that gateways sent to Redis, and how many of them got no reply. */
   readonly sent: number;
   readonly unanswered: number;
   /** Redis commands by name, including those inside scripts but not those of this tool. */

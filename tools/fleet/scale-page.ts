@@ -60,7 +60,7 @@ export function writeResults(changes: ScaleResults): void {
   writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
 }
 
-/** Returns the text of the page with the tables of the results. */
+/** Returns the text of the page with tables of the given results. */
 export function withTables(page: string, results: ScaleResults): string {
   const tables = { run: runTable(results), points: pointsTable(results), model: modelTables(results) };
   return Object.entries(tables).reduce((text, [name, lines]) => {

@@ -31,7 +31,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Prints a message and ends with the code for a wrong command line. */
+/** Prints a message and exits with the code for an invalid command line. */
 function wrongUsage(message: string): never {
   console.error(message);
   process.exit(2);

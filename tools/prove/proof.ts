@@ -32,7 +32,7 @@ export function describeCounts(title: string, counts: ReadonlyMap<string, number
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }
 
-/** Returns a number with separators between thousands. */
+/** Returns a number with thousands separators. */
 export function grouped(value: number, digits = 0): string {
   return value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
 }

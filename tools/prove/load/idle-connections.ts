@@ -112,7 +112,7 @@ async function openIdle(port: number, message: string): Promise<Socket> {
   await once(socket, 'connect');
   socket.write(message, 'latin1');
   await once(socket, 'data');
-  // The rest of the response and the end of the connection.
+  // Discards the rest of the response and notices when the connection ends.
   socket.resume();
   socket.on('error', () => undefined);
   return socket;

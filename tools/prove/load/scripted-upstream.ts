@@ -18,7 +18,7 @@ export interface UpstreamSettings {
   readonly delayMs: number;
 }
 
-/** What the parent process gets after each change of the settings. */
+/** What the parent process gets after each change to the settings. */
 export interface UpstreamReport {
   readonly port: number;
   readonly requests: number;
