@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
-/** The parts of authentication that outlive the authenticator so that a reload does not reset the limits. */
+/** The parts of authentication that outlive the authenticator, because a reload must not reset the limits. */
 export interface LoginMemory {
   /** The keyed hash for the audiences of callers that are not verified. */
   readonly hash: KeyedHash;

@@ -104,7 +104,7 @@ export function openDocument<T>(
   { role, shared }: { readonly role: ProcessRole | undefined; readonly shared: SharedState | undefined },
   name: string,
   parts: OwnParts<T> & {
-    /** Called before another gateway's version replaces the copy so that the change can be logged. */
+    /** Called before another gateway's version replaces the copy. The change can then be logged. */
     readonly onForeign: (next: T) => void;
   },
 ): SharedDocument<T> | undefined {

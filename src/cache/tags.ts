@@ -42,7 +42,7 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page, such as `node:5` so that a write to one of these items purges the page. If
+ * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. If
  * the page has too many items, or an item whose id is unknown, returns the wildcard for the kind instead, which every
  * purge of this kind includes.
  */

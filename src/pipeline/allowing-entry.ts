@@ -12,7 +12,7 @@ function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Returns what the client or the operator would have to change for a request without a credential to be accepted. */
+/** Describes what to change so that a request without a credential is accepted. */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
@@ -60,7 +60,7 @@ export function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // A node belongs to its author alone, so no entry can grant ownership.
+  // Only its author owns a node, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));

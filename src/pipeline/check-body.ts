@@ -46,7 +46,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // Only an enforced check can refuse the request, so a lookup is needed only then.
+      // Only an enforced check can refuse the request, so the lookup is skipped at all other levels.
       const visibility =
         checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
       return commentFindings(body, exchange, services, visibility);
@@ -70,12 +70,12 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // Only a body that sets the visibility can break the rule, so the parent is not looked up for any other body.
+  // The rule concerns only bodies that set the visibility, so the parent is not looked up for other bodies.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
     ...(await visibility()),
-    // If only the upstream knows the caller's permissions, it makes the decision.
+    // If only the upstream knows the caller's permissions, the upstream decides.
     grants: (permission) => exchange.delegated || services.hasPermission(exchange, permission),
     options: services.comments,
   });

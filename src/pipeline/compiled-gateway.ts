@@ -18,13 +18,13 @@ export interface CompiledGateway {
   /** Each operation's plan, by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
   /**
-   * Compiles the plan of an operation again after its levels have changed. Requests in progress finish with the plan
-   * that they began with. Unknown ids are ignored.
+   * Recompiles an operation's plan after its levels have changed. Requests in progress finish with the plan that they
+   * began with. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
   /** The limits of `rateLimits`. Undefined if there are none. */
   readonly rateLimiter?: Pick<RateLimiter, 'rulesFor'> | undefined;
-  /** The plan for requests that match no operation but that the policy allows. */
+  /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
   /**
    * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and

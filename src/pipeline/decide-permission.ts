@@ -55,9 +55,9 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 }
 
 /**
- * Creates a function that makes the decisions that do not depend on a node. They depend only on the requirement and the
- * grants, which never change, and callers with the same permissions share one set of grants. Each decision therefore
- * has to be made only once.
+ * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
+ * requirement and the grants. These never change, and callers with the same permissions share one set of grants, so
+ * each decision is made only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -113,7 +113,7 @@ export function traceDecision(
     trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
 }
 
-/** Returns whether the credential's validity will be known only from the upstream's response, as in `observe` mode. */
+/** Returns whether only the upstream's response will show if the credential is valid, as in `observe` mode. */
 export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
   return authentication?.reason === 'verification_pending';
 }

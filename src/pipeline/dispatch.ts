@@ -118,16 +118,16 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether to remember a target. The target of a cacheable page is remembered only once the page has been found
- * in the cache so that targets requested only once do not fill the memo.
+ * Returns whether to remember a target. The target of a cacheable page is remembered only after the page has been found
+ * in the cache. Otherwise, targets that are requested only once would fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /**
- * Records whether the upstream accepted the credential. Credentials are not verified in `observe` mode, so this shows
- * whether Portico would have refused the credential.
+ * Records whether the upstream accepted the credential. Credentials are not verified in `observe` mode, so the record
+ * shows whether Portico would have refused this one.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

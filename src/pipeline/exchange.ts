@@ -29,7 +29,7 @@ export interface Exchange extends KnownRequest {
   readonly keys?: TargetKeys | undefined;
   /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page. It has no meaning for operations without pages. */
+  /** The requested page. Meaningless for operations without pages. */
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to the upstream's base path. */
   readonly target: string;
@@ -40,8 +40,8 @@ export interface Exchange extends KnownRequest {
 }
 
 /**
- * The cache keys of a target for the audience that requested it last. They are remembered with the target so that the
- * next hit does not have to create and hash them again.
+ * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target so
+ * that the next hit does not have to create and hash them again.
  */
 export interface TargetKeys {
   audience: string | undefined;

@@ -116,7 +116,7 @@ export function explain(
   ];
 }
 
-/** Returns the last step for a refused request: what would let the request through. */
+/** Returns the last step for a refused request, which describes what would allow the request. */
 function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }

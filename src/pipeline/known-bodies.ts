@@ -154,7 +154,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users or topics, which have no relevant author. Only nodes have a revision.
+    // The items may also be users or topics, whose author is irrelevant. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

@@ -35,8 +35,8 @@ const CHECK_OF: Readonly<Record<string, CheckName>> = {
 };
 
 /**
- * Makes a stage tolerant for transparent mode: if the stage fails, the error is recorded and the stage is skipped. If
- * the rest of the plan has already produced a reply, that reply is returned.
+ * Makes a stage fault-tolerant for transparent mode. If the stage fails, the error is recorded and the stage is
+ * skipped. If the rest of the plan has already produced a reply, that reply is returned.
  */
 function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
   return (next) => {
@@ -52,7 +52,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       } catch (error) {
         // These errors are decisions or transport failures, so they do not indicate a defect in the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice. If the rest of the plan failed, its error is thrown again here.
+        // The request must not be sent upstream twice. If the rest of the plan failed, its error is rethrown here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;

@@ -28,7 +28,7 @@ export interface PlannedOperation {
   readonly cache: OperationCacheOptions | undefined;
 }
 
-/** Returns the facts that decide which overrides have an effect on an operation. */
+/** Returns the facts that determine which overrides have an effect on an operation. */
 export function overrideTarget({
   cache,
   transparent,

@@ -3,7 +3,7 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { BodyFacts } from './known-bodies.ts';
 
-/** Facts about a response. Response validation and paging determine them, and the outer stages use them. */
+/** Facts about a response. They are determined by response validation and paging, and used by the outer stages. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;

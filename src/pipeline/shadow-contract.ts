@@ -34,7 +34,7 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request, in a background trace of their own. */
+  /** Records the differences found in one request, in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function once there is no more urgent work. */
   readonly later: (work: () => void) => void;

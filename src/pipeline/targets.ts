@@ -97,11 +97,11 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   };
 }
 
-/** Returns approximately how much memory an entry's decoded parameters use, in bytes. */
+/** Returns the approximate amount of memory that an entry's decoded parameters use, in bytes. */
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The cache keys contain the two targets again.
+  // The cache keys repeat the two targets.
   const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }

@@ -76,7 +76,7 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/** The unmet expectations, keyed by keyword and by location without indices so that each is reported only once. */
+/** The unmet expectations, keyed by keyword and by location without indices. Each is therefore reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
 /** A location in a value. */

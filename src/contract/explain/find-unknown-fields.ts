@@ -76,7 +76,7 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface Search {
-  /** The fields found so far, keyed by their path without indices so that each field is reported only once. */
+  /** The fields found so far, keyed by their path without indices. Each field is therefore reported only once. */
   readonly found: Map<string, UnknownField>;
   /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];

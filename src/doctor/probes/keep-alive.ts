@@ -11,7 +11,7 @@ import {
 } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
-/** The recommended idle timeout as a fraction of the server's so that Portico closes idle connections first. */
+/** The recommended idle timeout as a fraction of the server's. It makes Portico close idle connections first. */
 const SHARE = 0.8;
 /** A connection should carry at least this many requests. */
 const FEW_REQUESTS = 50;

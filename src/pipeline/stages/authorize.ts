@@ -68,7 +68,7 @@ async function judgedBy(
   return reply;
 }
 
-/** How missing requirements other than permissions are described to the caller. */
+/** Descriptions, for the caller, of missing requirements other than permissions. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',

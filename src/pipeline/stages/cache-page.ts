@@ -20,7 +20,7 @@ export interface CachePageServices {
   readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
-  /** The final part of a page's freshness lifetime, as a fraction, during which one gateway refreshes a shared page. */
+  /** The last part of a shared page's freshness lifetime, as a fraction, in which one gateway refreshes the page. */
   readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */

@@ -7,8 +7,8 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Combines simultaneous requests for the same page and from the same audience into one upstream request. If spans are
- * exported, the trace of each request refers to the request that it has joined.
+ * Combines simultaneous requests from the same audience for the same page into one upstream request. If spans are
+ * exported, each request's trace refers to the request that it joined.
  */
 export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
   return {
@@ -19,7 +19,7 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
       const leaders = exportsSpans ? new WeakMap<Promise<Reply>, Trace>() : undefined;
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // The generation is part of the key because after a write, the caller must not receive a page whose fetch
+        // Because the key contains the generation, a request made after a write cannot receive a page whose fetch
         // started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));

@@ -47,7 +47,7 @@ export interface ForwardServices {
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
-/** Sends the request upstream and returns the response. This stage is the last one of every plan. */
+/** Sends the request upstream and returns the response. This is the last stage of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
   const { logAttempts } = services;
   const identify = logAttempts === undefined ? sharedIdentity : tracedIdentity;

@@ -13,7 +13,7 @@ export interface IsolatePageServices {
 }
 
 /**
- * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, every request for a broken
+ * If a page keeps failing, refuses requests for it for a few seconds at a time. Otherwise, every request for a broken
  * page would cost its client and the upstream a full exchange. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {

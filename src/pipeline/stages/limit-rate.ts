@@ -12,12 +12,9 @@ export interface RateLimitRule {
   readonly name: string;
   /** The scope of a budget: one caller, one network, or all callers with a given role. */
   readonly per: 'caller' | 'network' | 'role';
-  /**
-   * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented
-   * paths.
-   */
+  /** The rule applies to these operations. If undefined, it applies to all operations and to undocumented paths. */
   readonly operations?: readonly string[];
-  /** The roles to whose members the rule applies. If undefined, the rule applies to all callers. */
+  /** The rule applies to callers with any of these roles. If undefined, it applies to all callers. */
   readonly roles?: readonly string[];
   readonly requests: number;
   readonly windowSeconds: number;
@@ -63,7 +60,7 @@ interface RateLimiterParts {
  * owner starts again with a full one.
  */
 const MAX_BUDGETS = 50_000;
-/** The interval at which the fleet's key is read again, in case Redis has lost its data. In milliseconds. */
+/** The interval in milliseconds at which the fleet's key is read again, in case Redis has lost its data. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
@@ -162,7 +159,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   };
 }
 
-/** Returns the only part of the official client that the library uses. */
+/** Returns a client for the library, which only evaluates scripts. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {

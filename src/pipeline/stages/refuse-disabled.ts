@@ -11,7 +11,7 @@ export function refuseDisabled(clock: Clock): StagePlanner {
       if (transparent || until === undefined) return undefined;
       return (next) => (exchange) => {
         const remaining = until - clock();
-        // The plan is replaced shortly after the end.
+        // The override has ended, and the plan will soon be replaced.
         if (remaining <= 0) return next(exchange);
         throw operationDisabled(remaining);
       };

@@ -52,7 +52,7 @@ export interface ValidateResponseServices {
   readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
   /** The shadow contract. Undefined if there is none. */
   readonly shadow?: Pick<ShadowContract, 'responseReceived'> | undefined;
-  /** Records who is the author of a node in a valid response. */
+  /** Records the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
 

@@ -96,8 +96,8 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
 }
 
 /**
- * Purges the stored responses that a write may have changed before the client receives the response to the write so
- * that the client's next read returns current data (rules, 6).
+ * Purges the stored responses that a write may have changed. This is done before the client receives the response to
+ * the write, so that the client's next read returns current data (rules, 6).
  */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {

@@ -108,7 +108,7 @@ export function undocumentedVerdict(
   return isDisabled ? { ...verdict, isDisabled } : verdict;
 }
 
-/** Returns whether a server could read a path in the contract in this path. Some servers ignore case. */
+/** Returns whether a server could interpret this path as a path in the contract. Some servers ignore case. */
 function isSpellingOfKnownPath(path: string, matchPath: (path: string) => PathMatch | undefined): boolean {
   const plain = plainPath(path);
   return [plain, plain.toLowerCase()].some((spelling) => spelling !== path && matchPath(spelling) !== undefined);
@@ -119,10 +119,10 @@ const PATH_PARAMETER = /(?:;|%3b).*$/i;
 const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
- * Returns the simplest path that a server could read in a path so that rules for one path also apply to other spellings
- * of it. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and spaces at
- * the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks a final slash,
- * and IIS final dots and spaces.
+ * Returns the simplest path as which a server could interpret a path, so that rules for one path also apply to its
+ * other spellings. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and
+ * spaces at the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks a
+ * final slash, and IIS final dots and spaces.
  */
 export function plainPath(path: string): string {
   const segments = path.split('/').map((segment) =>
