@@ -26,7 +26,7 @@ export interface Contract {
   readonly sources: string;
   /** The overlays that were applied, in order. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent startup, namely overlay targets that match nothing. */
+  /** Problems that do not prevent startup: overlay targets that match nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
   /** The document with all overlays applied. It is used only for display, not for handling requests. */

@@ -190,7 +190,7 @@ const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' :
 /** Failures that say nothing about the state of the address. */
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'too_large']);
 
-/** Returns a handler that passes every event on and reports the outcome of the request once it has ended. */
+/** Returns a handler that forwards every event and, once the request has ended, reports its outcome. */
 function observed(
   request: WireRequest,
   handler: Dispatcher.DispatchHandler,

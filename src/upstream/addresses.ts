@@ -86,8 +86,8 @@ function hostForms(url: URL): string[] {
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
 /**
- * Searches the chunks of a body for legacy addresses, including addresses that span two chunks. Calls `onFound` only
- * once, for the first address.
+ * Returns a function that searches the chunks of a body for legacy addresses, including addresses that span two chunks.
+ * Calls `onFound` only once, for the first address.
  */
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';

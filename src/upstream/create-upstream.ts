@@ -49,7 +49,7 @@ export interface UpstreamRequest {
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
-   * Returns the client whose turn the request uses if it has to wait, and to which its streams are attributed. Required
+   * Returns the client that the request belongs to if it has to wait, and to which its streams are attributed. Required
    * if a body may be streamed in either direction.
    */
   readonly owner?: () => StreamOwner;

@@ -7,7 +7,7 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 export const GROUP = {
   /** Headers that are removed in both directions (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect`, which also concern only one connection. */
+  /** `Host` and `Expect`, which also apply to only one connection. */
   connectionRequest: 2,
   /** Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended instead. */
   forwarding: 4,
@@ -122,7 +122,8 @@ const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control'
 /**
  * Returns the headers without those that `Connection` lists. It cannot remove a header that frames or describes the
  * content. If it could remove the length, the body would be forwarded without framing, and the upstream would read it
- * as a second request. If it could remove the credential, the upstream would decide about another caller than Portico.
+ * as a second request. If it could remove the credential, the upstream would make its decisions about a different
+ * caller than Portico.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

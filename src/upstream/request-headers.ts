@@ -31,7 +31,10 @@ export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return forwardedHeaders(arrival, 0);
 }
 
-/** How the upstream request for an undocumented path differs from the client's request, except in `observe` mode. */
+/**
+ * The differences between the upstream request for an undocumented path and the client's request, except in `observe`
+ * mode.
+ */
 interface PassthroughHeaderChoice {
   /** The credential to send. The client's own `Authorization` header is never forwarded unchecked. */
   readonly authorization: string | undefined;

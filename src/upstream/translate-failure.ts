@@ -16,7 +16,7 @@ export interface FailureContext {
    * array.
    */
   readonly documentedFields: ReadonlySet<string>;
-  /** Whose credential was sent to the upstream. It is `none` for anonymous callers. */
+  /** The owner of the credential that was sent to the upstream. `none` for anonymous callers. */
   readonly credential: 'caller' | 'service' | 'none';
   readonly isPermissionMessage: PermissionMessage;
   /** The limits for parsing a response. */
@@ -166,7 +166,7 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// Error bodies are small, so a larger body is not searched for a message.
+// The maximum size of an error body that is searched for a message, in bytes. Error bodies are small.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 

@@ -32,7 +32,7 @@ interface Waiter {
   readonly client?: string;
 }
 
-/** A change of the circuit, which has opened or closed. */
+/** A change in the state of the circuit, which has opened or closed. */
 export interface CircuitChange {
   readonly opened: boolean;
   /** How long the circuit was open, in milliseconds. 0 if it has just opened. */

@@ -1,7 +1,7 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
 import type { RetryBudgetOptions } from './retry-budget.ts';
 
-/** Whose credential is sent to the upstream: the caller's, or that of a service account. */
+/** The credential to send to the upstream: the caller's, or that of a service account. */
 export type UpstreamCredentials =
   | { readonly kind: 'forward' }
   | {
@@ -29,7 +29,7 @@ interface ProbeOptions {
 export interface UpstreamOptions {
   /** An `http` or `https` address with an optional path prefix. If it is not set, the embedded upstream is started. */
   readonly url?: string;
-  /** Further addresses of the same server, with the same path prefix. */
+  /** Additional addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
   /**
    * When a failing address is taken out of use, and for how long. `seconds` doubles with each further ejection, up to
@@ -60,7 +60,10 @@ export interface UpstreamOptions {
   readonly queue: number;
   readonly queueTimeoutMs: number;
   readonly retryBudget: RetryBudgetOptions;
-  /** Shorter than the usual timeout of servers (often 5 s) so that the gateway closes idle connections first. */
+  /**
+   * How long idle connections stay open, in milliseconds. This is shorter than the usual timeout of servers (often 5
+   * s), so the gateway closes idle connections first.
+   */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;

@@ -37,7 +37,7 @@ export interface ResponseFindings {
   readonly reported: readonly Violation[];
 }
 
-/** How many violations are collected for a response, and how the values that caused them are described. */
+/** Options for collecting the violations in a response and for describing the values that caused them. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;

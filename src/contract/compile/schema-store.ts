@@ -58,8 +58,8 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * All compiled schemas in this process, by key. A shadow contract, like any contract that differs from a loaded one in
- * only a few resources, shares most of its schemas with that contract. As long as the loaded contract is in use, the
+ * All compiled schemas in this process, by key. A shadow contract, or any other contract that differs from a loaded one
+ * in only a few resources, shares most of its schemas with that contract. While the loaded contract is in use, the
  * shared schemas are not compiled again.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();

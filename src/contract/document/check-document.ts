@@ -14,7 +14,7 @@ import {
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
 
-// An operation cannot have one of these names, because they are metric labels or names of inherited properties.
+// Names that an operation cannot have, because they are metric labels or names of inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];

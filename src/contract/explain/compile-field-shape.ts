@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. Compiling a recursive schema ends when its shape
-   * is found here.
+   * The compiled shapes, keyed by the schemas that apply to a value. The compilation of a recursive schema ends when
+   * its shape is found in this map.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;

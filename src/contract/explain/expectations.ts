@@ -81,9 +81,9 @@ type Found = Map<string, UnmetExpectation>;
 
 /** A location in a value. */
 interface Where {
-  /** The names and indices that lead to it. */
+  /** The names and indices that lead to the location. */
   readonly path: Departure['path'];
-  /** The same as a JSON pointer with `*` in place of each index. */
+  /** The path as a JSON pointer, with `*` in place of each index. */
   readonly place: string;
 }
 

@@ -16,7 +16,7 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 
 /**
- * The usual limits. The first elements of an array are enough to find the cause, and no configuration collects more
+ * The default limits. The first elements of an array are enough to find the cause, and no configuration collects more
  * than 1000 errors.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };

@@ -11,7 +11,7 @@ interface Overlaid {
   /** The source texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent startup, namely targets that match nothing. */
+  /** Problems that do not prevent startup: targets that match nothing. */
   readonly warnings: readonly Fault[];
 }
 

@@ -106,9 +106,9 @@ function bodyFor(body: Buffer | Readable): Readable {
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 
 /**
- * Returns the headers in the form that the library expects: repeated headers become lists, of which Node writes each
- * value on its own line, and each name keeps the case of its first occurrence. `Host` is the upstream's. The framing
- * always depends on the body, never on the client's headers.
+ * Returns the headers in the form that the library expects: repeated headers become lists, and Node writes each value
+ * on its own line. Each name keeps the case of its first occurrence. `Host` is the upstream's. The framing always
+ * depends on the body, never on the client's headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
