@@ -1,6 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 
-/** The least strict verdict at which a response is still stored (rules, 6). */
+/** The worst verdict with which a response is still stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
 /** How long a stored page may be used after it was fetched. */

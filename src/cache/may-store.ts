@@ -9,7 +9,7 @@ import type { Freshness, StoreRule } from './cache-options.ts';
  */
 export type Validity = 'valid' | 'accepted' | 'violations' | 'skipped' | 'off';
 
-/** The properties of an upstream response that decide whether it may be stored. */
+/** The properties of an upstream response that determine whether it may be stored. */
 export interface StoreCandidate {
   readonly status: number;
   readonly headers: HeaderPairs;

@@ -70,8 +70,8 @@ export interface PageCache {
    */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
-   * Stores a page that another gateway has fetched, unless a later one is stored, and looks it up. Returns undefined if
-   * it is too large or no longer valid.
+   * Stores a page that another gateway has fetched, unless a later one is already stored, and then looks up the page.
+   * Returns undefined if it is too large or no longer valid.
    */
   adopt(key: string, shared: SharedPage): CacheLookup | undefined;
   /**

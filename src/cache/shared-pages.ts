@@ -14,7 +14,7 @@ import { audienceOfKey, type StoredPage } from './stored-page.ts';
 /** The page that a request needs from the second level, and whether it may wait for another gateway to fetch it. */
 interface Need {
   readonly mayWait: boolean;
-  /** Only a fresh page that was stored after this instant is useful. In epoch milliseconds. */
+  /** The page is useful only if it is fresh and was stored after this time, in epoch milliseconds. */
   readonly newerThan?: number;
 }
 
@@ -215,7 +215,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           return { kind: 'page', shared, done: ignore };
         }
         if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
-        // The page may be stored between the attempt to take the lock and the wait.
+        // Listening starts now, because the page may be stored between the attempt to take the lock and the wait.
         const report = listen(hash);
         try {
           const token = randomUUID();

@@ -100,7 +100,7 @@ export function ageSeconds(page: StoredPage, now: number): number {
 export type CacheOutcome =
   /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
-  /** A page that was served because of an override, without asking the upstream. */
+  /** A page that was served because of an override, without contacting the upstream. */
   | { readonly kind: 'forced'; readonly ttlSeconds: number }
   /** A page that another gateway has fetched. */
   | { readonly kind: 'shared'; readonly ttlSeconds: number }

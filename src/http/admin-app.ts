@@ -26,7 +26,10 @@ export interface AdminAppServices {
   /** The health of the legacy server, which does not affect readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
-  /** Purges the stored responses that have one of these tags, or all stored responses. Returns how many were purged. */
+  /**
+   * Purges the stored responses that have one of these tags, or all stored responses. Returns the number of responses
+   * purged.
+   */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
   readonly reload: () => Promise<ReloadResult>;

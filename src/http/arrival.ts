@@ -82,7 +82,7 @@ export class HttpArrival implements Arrival {
   #parts: TargetParts | undefined;
 
   constructor(request: IncomingMessage, setup: ArrivalSetup) {
-    // Node has already built this object in order to look for `Expect`.
+    // Node has already built this object to check for `Expect`.
     const { headers } = request;
     const { traceparent, tracestate, own, parentId } = setup.readContext(headers, request.socket);
     this.method = request.method ?? '';

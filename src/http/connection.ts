@@ -216,7 +216,7 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. A single one is enough, because each chunk is parsed before the next is
+ * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next is
  * read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);

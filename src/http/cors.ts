@@ -6,7 +6,7 @@ import { type PublicServices, recordAtEnd, traceOf } from './public-handler.ts';
 import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
- * Returns a handler that lets the pages of the configured origins read responses (Fetch standard, 3.3). It responds to
+ * Returns a handler that lets pages from the configured origins read responses (Fetch standard, 3.3). It responds to
  * preflight requests for documented paths itself, and adds its headers to every other response when the head is
  * written. At that point, the response has left the cache, so a stored response is the same for all origins. The
  * upstream's own CORS headers are removed, because a browser rejects a response that has both.
@@ -76,7 +76,7 @@ function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, servi
   };
 }
 
-/** Returns the methods of the operations with a path, or undefined if the path is not documented or is refused. */
+/** Returns the methods of the operations at a path, or undefined if the path is not documented or is refused. */
 function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
   let path: string;
   try {

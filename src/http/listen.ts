@@ -110,7 +110,7 @@ async function closeServer(
     for (const connection of connections) connection.closeSoon();
   };
   closeSoon();
-  // A connection appears only once its handshake is complete.
+  // A connection becomes known only once its handshake is complete.
   server.on('secureConnection', closeSoon);
   await acceptPending(server, connections, finishMs);
   // The HTTP server's own `close` method would destroy idle connections immediately, even if a request is on its way.

@@ -130,7 +130,7 @@ export function parserFault({ code, reason = '' }: ParserError): GatewayError | 
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }
 
-/** Returns the refusal of a request whose head is larger than `listen.maxHeaderBytes`. */
+/** Returns the refusal for a request whose head is larger than `listen.maxHeaderBytes`. */
 export function headersTooLarge(): GatewayError {
   return new GatewayError('headers_too_large', 'The headers of the request are too large.');
 }

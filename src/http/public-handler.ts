@@ -178,7 +178,7 @@ export function clientGone(response: ServerResponse): Cancellation {
  * contract.
  */
 export interface TraceObserver {
-  /** The observer's name, for the log if the observer fails. */
+  /** The observer's name, which is logged if the observer fails. */
   readonly name: string;
   readonly record: (trace: Trace) => void;
 }

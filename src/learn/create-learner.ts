@@ -38,7 +38,7 @@ interface LearnerParts {
   readonly walk?: boolean;
 }
 
-/** The first responses of each operation, up to this number, are all sampled. After that, one in {@link SAMPLE} is. */
+/** This many responses of each operation are all sampled. After that, one in {@link SAMPLE} is. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 

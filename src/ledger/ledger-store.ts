@@ -14,7 +14,7 @@ export interface StoreState {
 }
 
 /**
- * The error of a store that cannot be reached at the moment. The same batch has to be written again later. The store
+ * The error for a store that cannot be reached at the moment. The same batch has to be written again later. The store
  * may already have received the batch, in which case it recognizes it by its number.
  */
 export class StoreUnavailable extends Error {

@@ -41,7 +41,7 @@ export interface Redis {
    * time, and are always lost while the server is unavailable. Never rejects.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Returns whether commands are sent at the moment. None are sent while the server is unreachable or failing. */
+  /** Returns whether commands are currently sent. None are sent while the server is unreachable or failing. */
   isAvailable(): boolean;
   /** Opens a second connection to the same server, for commands that block. */
   duplicate(): Redis;
@@ -267,7 +267,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
 
-/** Returns a reason without the server's words, which may repeat a password or a key. */
+/** Returns a reason that does not repeat the server's message, which may contain a password or a key. */
 function reasonOf(error: unknown): string {
   if (error instanceof RedisUnavailable) return error.message;
   const { code, message = '' } = error as { code?: unknown; message?: string };
@@ -381,7 +381,7 @@ function createRedisClient(
     },
     async connect() {
       await client.connect();
-      // Without this, a server that requires a password would seem to be available.
+      // Without this, a server that requires a password would appear to be available.
       await client.sendCommand(['PING']);
     },
     destroy() {

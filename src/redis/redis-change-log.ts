@@ -10,7 +10,7 @@ interface ChangeLogParts {
   readonly redis: Redis;
   readonly listener: ChangeListener;
   readonly clock: Clock;
-  /** The number of changes that the server stores. */
+  /** The maximum number of changes that the server stores. */
   readonly maxChanges: number;
   /** Called with an error that the listener or this program caused rather than Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
@@ -127,7 +127,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     try {
       const at = await readLog({ change: JSON.stringify(change), id });
       entry.at = at;
-      // If another gateway has appended a change in between, the reader applies both in their order.
+      // If another gateway has appended a change in between, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
       // A reset has already had the effect of this change.

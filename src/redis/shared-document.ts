@@ -76,8 +76,8 @@ return redis.call('HMGET', KEYS[1], 'version', 'text', 'origin')`,
 };
 
 /**
- * Replaces a document if it has not changed since it was read. The revision is a random text, because numbers could be
- * assigned again after the server has lost its data.
+ * Replaces a document if it has not changed since it was read. The revision is a random string, because numbers could
+ * be assigned again after the server has lost its data.
  */
 const REPLACE: RedisScript = {
   source: `
@@ -133,7 +133,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     const [revision, text, origin] = (await redis.run(READ, [keyOf(version), versions], [])) as (string | null)[];
     const mine = current();
     if (versionOf(mine) !== version) return false;
-    // If a document was created again, missing items were lost, not removed.
+    // If the document was created again, items that are missing from it were lost rather than removed.
     const isSame = base.version === version && (base.origin === '' || base.origin === origin);
     const known = isSame ? base.value : empty(mine);
     const theirs = typeof text === 'string' ? parse(text) : undefined;

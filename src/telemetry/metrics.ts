@@ -56,14 +56,14 @@ export interface Metrics {
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. A scrape then has about one megabyte. */
+/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte in size. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
 
 /**
- * Creates Portico's metrics in a separate registry. Every series exists from startup on. `redis` is undefined if no
- * state is shared.
+ * Creates Portico's metrics in a separate registry. Every series exists from startup. `redis` is undefined if no state
+ * is shared.
  */
 export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metrics {
   const registry = new Registry();
@@ -260,7 +260,10 @@ type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
 
 const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
 
-/** Returns the operations and permissions of both sets of options, earlier ones first so that no series disappears. */
+/**
+ * Returns the operations and permissions of both sets of options, with the earlier ones first, so that no series
+ * disappears.
+ */
 function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   const current = new Map(next.operations.map((operation) => [operation.id, labelFacts(operation)]));
   const known = new Set(before.operations.map(({ id }) => id));
@@ -352,7 +355,7 @@ interface MetricSources {
   readonly failedHandshakes?: () => number;
   /** Returns the current levels of an operation. */
   readonly operationChecks?: (operation: string) => Checks | undefined;
-  /** Returns the operations whose check `responses` is demoted to `report`. */
+  /** Returns the operations whose `responses` check is demoted to `report`. */
   readonly demoted?: () => readonly string[];
   /** Returns the active overrides. */
   readonly overrides?: LadderSources['overrides'];

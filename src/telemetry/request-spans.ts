@@ -136,7 +136,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
   };
 }
 
-/** Returns whether a `traceparent` has the flag `sampled`, which is the only flag that Portico sets. */
+/** Returns whether a `traceparent` has the `sampled` flag, which is the only flag that Portico sets. */
 export function isSampled(traceparent: string): boolean {
   return traceparent.endsWith('-01');
 }

@@ -19,7 +19,7 @@ export interface TraceContext {
 
 /** Determines which traces are sampled, that is, exported. */
 export interface Sampling {
-  /** The fraction of traces to sample, from 0 to 1, if the decision is Portico's. */
+  /** The fraction of traces to sample, from 0 to 1, if Portico makes the decision. */
   readonly ratio: number;
   /** The callers whose `sampled` flag is used instead of the fraction. */
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
@@ -95,7 +95,7 @@ const RANDOM_DIGITS = 13;
 
 /**
  * Returns whether an id is among the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
- * digits decide so that all services with the same ratio sample the same traces.
+ * digits decide, so all services with the same ratio sample the same traces.
  */
 function isWithin(ratio: number, id: string): boolean {
   return Number.parseInt(id.slice(-RANDOM_DIGITS), 16) >= (1 - ratio) * 16 ** RANDOM_DIGITS;

@@ -35,7 +35,7 @@ export interface LedgerFleet {
   readonly redis: Redis;
   /** The name of this instance. */
   readonly replica: string;
-  /** Called when the server has lost what this process has written. */
+  /** Called when the server has lost data that this process wrote. */
   readonly onDataLost: () => void;
 }
 

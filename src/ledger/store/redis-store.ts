@@ -30,7 +30,7 @@ interface RedisStoreParts {
   readonly limits: StoreLimits & { readonly maxBytes: number };
   /** The name of this instance, under which its counts are stored. */
   readonly replica: string;
-  /** Called when the server has lost what this process has written. */
+  /** Called when the server has lost data that this process wrote. */
   readonly onDataLost?: () => void;
 }
 
@@ -167,7 +167,7 @@ function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) 
   return { operation, hour, counts: Object.fromEntries(counts) };
 }
 
-/** Reads the ledger in parts. An entry that is removed in the meantime is missing in the result. */
+/** Reads the ledger in parts. An entry that is removed in the meantime is missing from the result. */
 async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot> {
   const { since, release, operation, replica, history = false } = query;
   const hour = hourOf(takenAt);
@@ -553,7 +553,7 @@ redis.call('HINCRBY', base, 'dropped', removed + batch.dropped)
 return {epoch, callerKey, count(), removed}`,
 };
 
-/** Returns what a reader needs to know before it reads the entries and the traffic in parts. */
+/** Returns the data that a reader needs before it reads the entries and the traffic in parts. */
 const READ_INDEX: RedisScript = {
   source: `
 local base = KEYS[1]
