@@ -125,7 +125,7 @@ const withHeadCheck = (services: PublicServices): PublicServices => ({ ...servic
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
 
-/** Returns what the public listener needs for TLS, or undefined without TLS. */
+/** Returns what the public listener needs for TLS, or undefined if TLS is not used. */
 function secureListening({ settings, start: { tls: identity }, services: { metrics, logger } }: CompiledAssembly) {
   const { tls: options } = settings.listen;
   if (options === undefined || identity === undefined) return undefined;

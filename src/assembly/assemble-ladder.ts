@@ -49,7 +49,7 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // If something else has replaced this step in the meantime, for example a promotion lifted in the console, the
+    // If this step has been replaced in the meantime, for example because a promotion was lifted in the console, the
     // newer step stays.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
@@ -159,7 +159,7 @@ interface OpeningLadder {
 const PROMOTION_MS = 300_000;
 /** The gateway that evaluates promotions renews its right to do so this long before it ends. */
 const TURN_MARGIN_MS = 60_000;
-// The maximum time until a running gateway notices a `portico ladder --lift`.
+// The maximum time until a running gateway notices a `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
 
 /**
@@ -190,7 +190,7 @@ export async function openLadder(
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, one gateway decides for all, based on the counts of the fleet.
+    // In a fleet, one gateway decides for all of them, based on the counts of the fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

@@ -42,7 +42,7 @@ interface AssembledOverrides {
 /** The name of the document that contains the overrides of all gateways. */
 const DOCUMENT = 'overrides';
 
-/** The number of events that the shared audit trail stores. */
+/** The maximum number of events in the shared audit trail. */
 const MAX_SHARED_EVENTS = 1_000;
 
 /** Creates the overrides from what is stored. Nothing is written until an override changes. */
@@ -109,14 +109,14 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. Because the event
- * contains the end time of the override, all gateways add the same line, which the trail stores only once.
+ * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. All of them add
+ * the same line, because the event contains the end time of the override, and the trail stores that line only once.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
 }
 
-/** Returns what overrides may change in a compiled gateway. */
+/** Returns the rules for overrides in a compiled gateway. */
 export function overrideRules({ overrides }: Settings, { plans }: Pick<CompiledGateway, 'plans'>): OverrideRules {
   const targets = [...plans].map(([id, plan]) => [id, overrideTarget(plan)] as const);
   return { operations: new Map(targets), maxHours: overrides.maxHours };

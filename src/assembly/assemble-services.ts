@@ -86,7 +86,7 @@ export interface Services extends LastingServices {
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** The settings, what the start has read, and the services. */
+/** The settings, everything that was read at startup, and the services. */
 export interface Assembled {
   readonly settings: Settings;
   readonly start: Start;

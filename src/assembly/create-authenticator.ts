@@ -21,7 +21,7 @@ export interface LoginMemory {
 /** The parts of an authenticator that the settings do not contain. */
 interface AuthenticatorParts {
   readonly roles: RolesFile;
-  /** Exchanges a probe with the upstream that is current at that time. */
+  /** Sends a probe to whichever upstream is current at that time. */
   readonly exchange: Upstream['exchange'];
   readonly clock: Clock;
   readonly memory?: LoginMemory;

@@ -52,7 +52,7 @@ interface ViewParts {
   readonly live: { readonly cache: PageCache };
 }
 
-/** Returns what operators see of this process or, in the primary process, of its workers. */
+/** Returns the operators' view of this process or, in the primary process, of its workers. */
 export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
   const { metrics, upstreams, live } = parts;
   if (role?.kind === 'primary') return viewOfWorkers(role, parts);

@@ -6,17 +6,17 @@ import type { PlannedOperation } from '../pipeline/planned-operation.ts';
 import type { Start } from './load-start.ts';
 
 /**
- * Returns a function that returns the page version of an operation. Stored pages outlive a reload and a change of a
- * level, and their keys contain this version. It therefore covers everything that decides which responses may be
+ * Returns a function that returns the page version of an operation. Stored pages outlive reloads and level changes, and
+ * their keys contain this version. The version therefore covers everything that determines which responses may be
  * stored, what a stored page contains, and which callers share it.
  *
- * Settings that apply to each reply are not part of it, because their stages are outside the cache: permissions,
- * redaction, page bounds and rewritten addresses. The key also contains the audience, which names the caller's
- * permissions if callers with the same permissions share a page.
+ * Settings that apply to each reply are not part of the version, because their stages are outside the cache:
+ * permissions, redaction, page bounds and rewritten addresses. The key also contains the audience, which names the
+ * caller's permissions if callers with the same permissions share a page.
  *
  * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
- * because its violations were accepted must not be served after that. If several gateways share their pages, it is a
- * digest of the accepted violations instead, because each gateway counts only its own reloads.
+ * because its violations were accepted must not be served after that. If several gateways share their pages,
+ * `withdrawals` is a digest of the accepted violations instead, because each gateway counts only its own reloads.
  */
 export function createPageVersions(
   { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,

@@ -5,7 +5,7 @@ import type { ChangeFollower } from '../cache/change-follower.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** The operations for which any gateway has found that responses depend on the caller. */
+/** The operations whose responses were found, by any gateway, to depend on the caller. */
 export interface SharedDemotions {
   /** Returns whether this gateway knows the demotions of the other gateways. */
   areKnown(): boolean;

@@ -43,7 +43,7 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If every alternative in a schema fails, only the errors for the intended one help. That is the alternative whose
+// If every alternative in a schema fails, only the errors of the intended alternative are useful. That is the one whose
 // constants match.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
@@ -59,7 +59,7 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    // If several alternatives match, none of the others is intended either.
+    // If several alternatives match, none of the others is intended.
     const severalMatch = Array.isArray(choice.params['passingSchemas']);
     const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant

@@ -47,7 +47,7 @@ export interface Settings {
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** True for a walk. The `upstream` limits then apply in every mode so that the walk ends even if the server hangs. */
+  /** True for a walk. The `upstream` limits then apply in every mode, so the walk ends even if the server hangs. */
   readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
@@ -113,7 +113,8 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 
 /**
  * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
- * workers together, so each one gets its share. So do the limits on failed logins, unless the workers count in Redis.
+ * workers together, so each one gets its share. The same is true of the limits on failed logins, unless the workers
+ * count them in Redis.
  */
 export function workerShare(settings: Settings): Settings {
   const { workers, upstream, cache, authentication, redis } = settings;
