@@ -34,7 +34,7 @@ export interface AuditRule {
   /** The damage that an attacker or an outage could do. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns what triggers the rule, with one text for each place. Returns an empty list if nothing does. */
+  /** Returns one text for each place that triggers the rule, or an empty list if there is no such place. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 

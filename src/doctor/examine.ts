@@ -57,7 +57,7 @@ export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> 
 interface DoctorStep {
   readonly name: string;
   readonly facts: readonly string[];
-  /** The reason why the probe could not be done. Undefined if it was done. */
+  /** The reason why the probe could not be carried out. Undefined if it was carried out. */
   readonly notDone: string | undefined;
 }
 
@@ -79,7 +79,7 @@ function probedOperations(): readonly Operation[] {
   );
 }
 
-/** Returns the maximum number of requests of an examination. */
+/** Returns the maximum number of requests that an examination sends. */
 export function maxRequests(maxConcurrency: number): number {
   const probes = PROBES.reduce((sum, probe) => sum + probe.requests(maxConcurrency), 0);
   return MAX_SEARCH_REQUESTS + probedOperations().length + probes;
@@ -148,7 +148,7 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
   advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies in front of it.',
 });
 
-/** Requests each list once. The best one to request again is a long one with pages. */
+/** Requests each list once. The best list to request again is a long one that has pages. */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {
   const responses: ProbeResponse[] = [];
   const lists: ReadableList[] = [];

@@ -6,7 +6,7 @@ import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
 
-/** One request of a probe. There is no way to send a body or another method. */
+/** One request of a probe. It cannot have a body or another method. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD';
   /** The path and query after the base path. */

@@ -26,7 +26,7 @@ export function recommendedConfiguration({
     ...recommendations,
   ];
   const root: Branch = new Map();
-  // If two probes recommend the same key, the first reason counts.
+  // If two probes recommend the same key, the first recommendation is used.
   for (const one of all.toReversed()) place(root, one.key.split('.'), one);
   const ordered = [...new Set(all.map(({ key }) => key.split('.')[0] ?? ''))];
   return [

@@ -158,7 +158,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Otherwise, an unverified caller could make the fleet verify other callers again and again.
+      // Only verified callers are announced. Otherwise, an unverified caller could make the fleet verify other callers
+      // again and again.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {

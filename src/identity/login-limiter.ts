@@ -28,7 +28,7 @@ export function createLoginLimiter(options: IdentityOptions['failures']): LoginL
       if (recent.length >= limitPerName && !isTrusted)
         return { retryAfterSeconds: Math.ceil(((recent.at(-limitPerName) ?? now) + windowMs - now) / 1000) };
       const limited = pairs.begin(network, name, now);
-      // The limit needs no more attempts than these.
+      // Older attempts are not needed to apply the limit.
       if (limited === undefined) attemptsOf.set(name, [...recent, now].slice(-limitPerName));
       return limited;
     },

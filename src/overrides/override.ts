@@ -91,7 +91,7 @@ export function whyWithoutEffect(
 export interface Overridden {
   /** Descriptions of the overrides, for display only. */
   readonly words: readonly string[];
-  /** The end of the time during which all requests are refused, in epoch milliseconds. */
+  /** The time until which all requests are refused, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
   /** How stale stored responses may be, in seconds, and the end of the override in epoch milliseconds. */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;

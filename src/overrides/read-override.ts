@@ -77,7 +77,7 @@ function operationOf(value: unknown, known: readonly string[], fault: AddFault):
   return fault('operation', `The contract has no operation of this name.${meant(value, known)}`);
 }
 
-/** Reads what the override changes. Members that belong to another kind are errors. */
+/** Reads the change that the override makes. Members that belong to another kind are errors. */
 function changeOf(body: PlainObject, fault: AddFault): OverrideChange | undefined {
   const { kind, check, level, maxStaleSeconds } = body;
   const known = OVERRIDE_KINDS.find((one) => one === kind);

@@ -12,7 +12,7 @@ interface LearnedList {
   readonly totalCount: unknown;
 }
 
-/** Page counts that were learned from responses, by cache key without `page` (rules, 5). */
+/** Page counts that were learned from responses, keyed by cache key without `page` (rules, 5). */
 export interface PageCounts {
   /** Returns the learned count, unless it is too old or one of its tags has since been dropped. */
   learned(key: string): number | undefined;
@@ -150,7 +150,7 @@ export function sharePageCounts(
   return {
     counts: {
       ...counts,
-      // With a count that may be outdated, pages that exist could be refused.
+      // An outdated count could cause pages that exist to be refused.
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, list, tags, generation) {
         if (!counts.learn(key, list, tags, generation)) return false;

@@ -5,7 +5,7 @@ import type { KnownIds } from './known-ids.ts';
 /** The maximum number of resources that are requested for one operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns an operation's plain requests: one per known resource, or none as long as an id is missing. */
+/** Returns an operation's plain requests: one per known resource, or none while an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,

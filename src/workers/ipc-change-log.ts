@@ -25,7 +25,7 @@ export interface PrimaryChangeLog extends ChangeLog {
  * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending.
  */
 const APPLY_MS = 2_000;
-/** The primary process has a single log for its lifetime, and it outlives every worker. */
+/** The primary process, which outlives every worker, has a single log for its lifetime. */
 const LINEAGE = 'primary';
 
 /** Creates the log in the primary process. `workers` returns the workers that have joined. */

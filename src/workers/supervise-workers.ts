@@ -27,7 +27,7 @@ interface WorkerEvents {
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
   /** Called when a worker has ended unexpectedly. The worker is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker has ended so that its last reported counts are not lost. */
+  /** Called whenever a worker has ended, to preserve the counts that it reported last. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 
@@ -52,7 +52,7 @@ export interface Supervisor {
   joined(): readonly Worker[];
   /** The number of crashes since startup. */
   restarts(): number;
-  /** Calls a function of every worker that is ready, all at once. Workers that fail are left out of the result. */
+  /** Calls a function of all ready workers at the same time. Workers that fail are left out of the result. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
   /** Lets all workers finish their requests and end. Workers that do not end within `graceMs` are killed. */
   stop(graceMs: number): Promise<void>;

@@ -17,10 +17,10 @@ interface Level {
  * `ms`.
  */
 const SLOWER = { factor: 4, ms: 250 };
-/** Doubling the concurrency must bring at least this much more throughput to be worthwhile. */
+/** Doubling the concurrency must increase the throughput by at least this factor to be worthwhile. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
-/** A few concurrent requests are always worthwhile, because a single slow one would otherwise hold up all others. */
+/** A few concurrent requests are always worthwhile. Otherwise, a single slow request would hold up all others. */
 const ALWAYS_TRIED = 8;
 
 const levels = (max: number): number[] => {
@@ -116,7 +116,7 @@ function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max
   return [{ key: 'upstream.concurrency', value: concurrency, reason: why }];
 }
 
-/** Recommends longer timeouts if the server comes close to the default ones. */
+/** Recommends longer timeouts if the server's response times come close to the default timeouts. */
 function timeoutsOf(slowest: number): readonly Recommendation[] {
   if (slowest < UPSTREAM_DEFAULTS.headersTimeoutMs / 3) return [];
   const ms = Math.min(50_000, Math.ceil((slowest * 4) / 1000) * 1000);

@@ -16,7 +16,7 @@ const SHARE = 0.8;
 /** A connection should carry at least this many requests. */
 const FEW_REQUESTS = 50;
 
-/** Determines whether connections stay open between requests, and how long an idle one lives. */
+/** Determines whether connections stay open between requests, and how long an idle connection lasts. */
 export const keepAliveProbe: Probe = {
   name: 'keep-alive',
   does: 'sends two requests on one connection, leaves it idle, and waits until the server closes it',
