@@ -37,7 +37,8 @@ interface AdminResponse {
   readonly body: unknown;
 }
 
-// A reload can take a second, and it may first have to wait for another reload. In milliseconds.
+// The timeout of a request, in milliseconds. A reload can take a second, and it may first have to wait for another
+// reload.
 const TIMEOUT_MS = 30_000;
 
 /**

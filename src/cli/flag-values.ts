@@ -48,15 +48,18 @@ export function requireKnownOperation(id: string | undefined, known: readonly st
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** Parses a length of time such as `30m`, `24h`, `7d` or `1w`, to milliseconds. Returns undefined for any other text. */
+/**
+ * Parses a length of time such as `30m`, `24h`, `7d` or `1w`, and returns it in milliseconds. Returns undefined for any
+ * other text.
+ */
 export function parsePeriod(text: string): number | undefined {
   const { count, unit = '' } = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups ?? {};
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
 }
 
 /**
- * Parses a period such as `24h` or `7d`, or an ISO instant (UTC by default), to epoch milliseconds. Returns undefined
- * for any other text.
+ * Parses a period such as `24h` or `7d`, or an ISO instant (UTC by default), and returns its start in epoch
+ * milliseconds. Returns undefined for any other text.
  */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = parsePeriod(text);

@@ -1,6 +1,6 @@
 /**
- * A queue that serves its clients in turn so that a client with many waiting items delays only itself. Each client's
- * own items keep their order.
+ * A queue that serves its clients in turn, so a client with many waiting items delays only itself. Each client's own
+ * items keep their order.
  */
 interface FairQueue<T> {
   /** The number of items that are waiting. */
@@ -21,7 +21,7 @@ interface FairQueue<T> {
 
 /** Creates an empty queue. */
 export function createFairQueue<T>(): FairQueue<T> {
-  // The order of the clients is the order of their turns.
+  // The clients are in the order of their turns.
   const lines = new Map<string, Set<T>>();
   const remove = (client: string, line: Set<T>, item: T) => {
     if (line.delete(item)) queue.size -= 1;

@@ -37,8 +37,8 @@ export interface ReferenceServerOptions {
    */
   readonly seed?: number;
   /**
-   * True if every list item has all fields that the contract expects. By default, a few items are missing one, as on a
-   * real server.
+   * True if every list item has all fields that the contract expects. By default, a few items are missing a field, as
+   * on a real server.
    */
   readonly complete?: boolean;
   /** Chaos rules in the syntax that CHAOS_GRAMMAR describes. */

@@ -84,7 +84,8 @@ export const reportCommand: Command = {
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     if (rules.length === 0) return EXIT.ok;
-    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may be using another one.
+    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may be using a different
+    // one.
     if (unknownRelease !== undefined) return EXIT.failed;
     const isEmpty = !request.allowEmpty && (await isLedgerEmpty(report, reports));
     const noData = `${reports.source} does not exist or is empty, so nothing was checked; add --allow-empty if this is expected`;

@@ -8,8 +8,8 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// How long after one signal another is treated as an echo. Echoes occur because a package runner forwards a signal that
-// the terminal has already sent to the whole process group.
+// How long after one signal another one is treated as an echo, in milliseconds. Echoes occur because a package runner
+// forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
 /** Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first. */

@@ -24,7 +24,7 @@ function toSpace(row: SpaceRow): Record<string, unknown> {
   };
 }
 
-/** Undocumented routes for the lists of topics and spaces. */
+/** Undocumented routes for listing topics and spaces. */
 export const placeRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
