@@ -156,7 +156,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       try {
         current = compileAssembly(next, parts);
       } catch (error) {
-        // The lasting services already follow the new settings, so this is undone.
+        // The lasting services already follow the new settings, so they are switched back to the previous ones.
         applySettings(before, parts.clock());
         throw error;
       }
@@ -260,7 +260,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   /** The functions that stop the background work that has begun. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
-  // The primary process verifies no credentials and sends no requests.
+  // The primary process does not verify credentials or send requests.
   const { role } = given;
   const serves = role?.kind !== 'primary';
   try {
@@ -382,7 +382,7 @@ function readinessOf(
   return { ready: reasons.length === 0, reasons };
 }
 
-/** Returns what a gateway reports about itself to the others. */
+/** Returns the facts that a gateway reports about itself to the others. */
 function instanceFacts({ settings, start, services }: Assembled, startedAt: number, ready: boolean): InstanceFacts {
   const { contract, baseline } = start;
   const accepted = baseline === undefined ? 'none' : JSON.stringify(baseline.read().accepted);

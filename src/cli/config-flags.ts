@@ -69,7 +69,10 @@ export async function settingsFrom(
   throw new StartFault([...faults, ...(await assemblyFaults(settings))]);
 }
 
-/** Reads the configuration like {@link settingsFrom}, but returns the errors in it, without those in other files. */
+/**
+ * Reads the configuration like {@link settingsFrom}, but returns its errors instead of throwing them, and does not look
+ * for errors in other files.
+ */
 export function readSettingsFrom(
   line: CommandLine,
   io: Pick<CommandIo, 'env' | 'cwd'>,

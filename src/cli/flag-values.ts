@@ -58,8 +58,8 @@ export function parsePeriod(text: string): number | undefined {
 }
 
 /**
- * Parses a period such as `24h` or `7d`, or an ISO instant (UTC by default), and returns its start in epoch
- * milliseconds. Returns undefined for any other text.
+ * Returns the start of a period such as `24h` or `7d`, or an ISO instant (UTC by default), in epoch milliseconds. Returns
+ * undefined for any other text.
  */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = parsePeriod(text);

@@ -84,7 +84,7 @@ export class StreamedBody {
     this.#flush();
   }
 
-  /** Takes bytes back from a reader that is about to return false so that the next reader receives them. */
+  /** Takes bytes back from a reader that is about to return false. The next reader then receives them. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
