@@ -11,7 +11,7 @@ const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' }
 
 const choose = (change) => changeQuery(['configuration'], change);
 
-/** The result of the last reload: what has changed, or all reasons of a refusal. */
+/** The result of the last reload: what has changed, or all the reasons for a refusal. */
 function ReloadResult({ result }) {
   if (result === undefined) return null;
   if (result.outcome === 'applied')

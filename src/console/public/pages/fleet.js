@@ -7,7 +7,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 /** The properties that should be the same for all gateways. */
 const AGREED = ['version', 'contract', 'configuration', 'baseline'];
 
-/** The page that lists the gateways that share state, and what each of them has counted. */
+/** The page that lists the gateways that share state, each with its counts. */
 export function FleetPage({ status, shownError }) {
   const { data, error } = usePoll('fleet');
   if (data === undefined)

@@ -8,7 +8,7 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-/** What an override can change: the name of a check, or the kind of the override. */
+/** The changes that an override can make: the name of a check, or the kind of the override. */
 const CHANGES = [
   ['responses', 'Level of responses'],
   ['requests', 'Level of requests'],
@@ -244,7 +244,7 @@ function Add({ operations, onDone, onClose }) {
 /** Returns the name of the change: an operation has at most one override with the same name. */
 const nameOf = (row) => (row.kind === 'level' ? row.check : row.kind);
 
-/** Describes what an override changes. */
+/** Describes the change that an override makes. */
 function changeOf(row) {
   if (row.kind === 'level') return `${row.check}=${row.level}`;
   return row.kind === 'force-stale' ? `force-stale up to ${count(row.maxStaleSeconds)} s` : row.kind;
