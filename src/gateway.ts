@@ -55,6 +55,8 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
+  /** True if the gateway is only inspected and never serves requests. It then does not connect to Redis. */
+  readonly isInspected?: boolean;
   /** The role of this process if several processes serve together. */
   readonly role?: ProcessRole;
   /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
@@ -134,7 +136,8 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     role: given.role,
   };
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
-  const start = loadStart(settings, sources);
+  const loaded = loadStart(settings, sources);
+  const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
   const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));

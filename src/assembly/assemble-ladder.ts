@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../ladder/create-ladder.ts';
 import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../ladder/ladder-rows.ts';
-import { createLadderFile, formatLadder, type LadderFile, parseLadder, readLadderFile } from '../ladder/ladder-file.ts';
+import { createLadderFile, LADDER_DOCUMENT, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
 import { type LadderState, type LadderStep, mergeLadders, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
@@ -65,7 +65,7 @@ export function assembleLadder(
     events: eventsOf(logger, metrics),
     clock,
   });
-  const document = openDocument<LadderState>(parts, 'ladder', {
+  const document = openDocument<LadderState>(parts, LADDER_DOCUMENT.name, {
     current: () => ladder.state(),
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
@@ -73,8 +73,8 @@ export function assembleLadder(
     // Gateways with different contracts, as during a deployment, have separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
-    format: formatLadder,
-    parse: parseLadder,
+    format: LADDER_DOCUMENT.format,
+    parse: LADDER_DOCUMENT.parse,
     turnMs: PROMOTION_MS + TURN_MARGIN_MS,
   });
   const demoted = () =>

@@ -45,7 +45,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly) {
   const { settings, start, services } = compiled;
   const { contract, permissions } = start;
-  const { traffic, ledger, ladder, overrides, view, logger, shared } = services;
+  const { traffic, ledger, ladder, ladderDocument, overrides, view, logger, shared } = services;
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -55,7 +55,15 @@ function sourcesOf(compiled: CompiledAssembly) {
     ledger,
     baseline: start.baseline,
     placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
-    ladder,
+    ladder: {
+      rows: ladder.rows,
+      lift: async (operation, check) => {
+        const isLifted = ladder.lift(operation, check);
+        // Like a purge, the change must apply everywhere before the operator sees the result.
+        if (isLifted) await ladderDocument?.sync();
+        return isLifted;
+      },
+    },
     overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explainRequest(compiled, request).map(explainLine),

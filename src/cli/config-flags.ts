@@ -123,10 +123,11 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
 // Nothing listens at this address. It is for commands that only inspect the gateway and never send a request.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
-/** Assembles the gateway without sockets, calls `use` with it, and closes it. */
+/** Assembles the gateway without connections and listeners, calls `use` with it, and closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../gateway.ts');
-  const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings);
+  const inspected = settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings;
+  const assembly = assembleGateway(inspected, { isInspected: true });
   try {
     return await use(assembly);
   } finally {

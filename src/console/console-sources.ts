@@ -3,6 +3,7 @@ import type { ReloadResult } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { CheckName } from '../model/checks.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry, LedgerReader } from '../model/ledger-entry.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
@@ -55,7 +56,10 @@ export interface ConsoleSources {
   readonly baseline: BaselineStore | undefined;
   /** Returns the place in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
-  readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
+  readonly ladder: Pick<Ladder, 'rows'> & {
+    /** Undoes the step of an operation's check in all processes and gateways. Returns false if there is no step. */
+    lift(operation: string, check: CheckName): boolean | Promise<boolean>;
+  };
   readonly overrides: Overrides;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */

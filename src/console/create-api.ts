@@ -62,7 +62,7 @@ export function createApi(sources: ConsoleSources): Router {
     const { operation, check } = membersOf(body);
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
       res.status(400).json({ error: 'Provide an operation and a check.' });
-    } else if (!sources.ladder.lift(operation, check as CheckName)) {
+    } else if (!(await sources.ladder.lift(operation, check as CheckName))) {
       res.status(409).json({ error: 'This check already has its configured level.' });
     } else res.json({ lifted: { operation, check } });
   });

@@ -117,6 +117,9 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
+/** How the state is stored in Redis, where the gateways of a fleet share it. Each contract has its own document. */
+export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder };
+
 function toStep(value: unknown, place: string): LadderStep {
   const { operation, check, move, at, judged, failed, windowSeconds } = objectOf(value, place);
   const known = {

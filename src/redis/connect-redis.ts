@@ -212,6 +212,12 @@ export function connectRedis(
   };
 }
 
+/** Waits until the server can be reached, for at most `waitMs` milliseconds. A command that runs once needs this. */
+export async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
+  const end = performance.now() + waitMs;
+  while (!redis.isAvailable() && performance.now() < end) await wait(10);
+}
+
 /** The error for a command that received no reply in time. */
 class NoReply extends RedisUnavailable {
   constructor() {

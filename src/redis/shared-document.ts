@@ -98,13 +98,49 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 };
 
+/** The part of a document's definition that is needed to replace it. */
+type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'parse'> & {
+  /** The version of the document. */
+  readonly version: string;
+};
+
+/**
+ * Reads a document and replaces it with the result of `edit`, for a program that has no copy of its own. If `edit`
+ * returns its argument, nothing is written. Returns undefined if there is no document. Other gateways must be told about
+ * the change; otherwise, they notice it within {@link REREAD_MS}. Throws `RedisUnavailable`.
+ */
+export async function editSharedDocument<T>(
+  { redis, name, version, format, parse }: EditedDocument<T>,
+  edit: (document: T) => T,
+): Promise<T | undefined> {
+  const key = documentKey(redis, name, version);
+  for (let tries = 0; tries < MAX_CONFLICTS; tries += 1) {
+    const [revision, text] = await readDocument(redis, name, key);
+    if (typeof text !== 'string') return undefined;
+    const document = parse(text);
+    const next = edit(document);
+    const args = [revision ?? '', randomUUID(), format(next), ''];
+    if (next === document || (await redis.run(REPLACE, [key, leaseOf(redis, name)], args)) === 1) return next;
+  }
+  throw new RedisUnavailable('the shared document changes too often');
+}
+
+const documentKey = (redis: Redis, name: string, version: string) =>
+  redis.key('documents', name, ...(version === '' ? [] : [version]));
+const leaseOf = (redis: Redis, name: string) => redis.key('documents', name, 'lease');
+
+async function readDocument(redis: Redis, name: string, key: string) {
+  const [revision, text, origin] = (await redis.run(READ, [key, redis.key('documents', name, 'versions')], [])) as (
+    string | null
+  )[];
+  return [revision, text, origin] as const;
+}
+
 /** Opens a shared document. Call `close` to stop reading it. */
 export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T> {
   const { redis, name, current, adopt, merge, empty, format, parse, onFault, versionOf = () => '' } = parts;
   const holder = randomUUID();
-  const versions = redis.key('documents', name, 'versions');
-  const lease = redis.key('documents', name, 'lease');
-  const keyOf = (version: string) => redis.key('documents', name, ...(version === '' ? [] : [version]));
+  const lease = leaseOf(redis, name);
   /**
    * The latest document that was read or written, with its revision in Redis. `origin` identifies the document that was
    * created first; it changes if the server loses the document and a gateway creates it again.
@@ -120,7 +156,11 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 
   const replace = async (version: string, expected: string, text: string, by = ''): Promise<string | undefined> => {
     const revision = randomUUID();
-    const replaced = await redis.run(REPLACE, [keyOf(version), lease], [expected, revision, text, by]);
+    const replaced = await redis.run(
+      REPLACE,
+      [documentKey(redis, name, version), lease],
+      [expected, revision, text, by],
+    );
     return replaced === 1 ? revision : undefined;
   };
 
@@ -130,7 +170,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
    */
   const mergeOnce = async (): Promise<boolean> => {
     const version = versionOf(current());
-    const [revision, text, origin] = (await redis.run(READ, [keyOf(version), versions], [])) as (string | null)[];
+    const [revision, text, origin] = await readDocument(redis, name, documentKey(redis, name, version));
     const mine = current();
     if (versionOf(mine) !== version) return false;
     // If the document was created again, items that are missing from it were lost rather than removed.

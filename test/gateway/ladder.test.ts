@@ -6,8 +6,11 @@ import { writeLadderFile } from '../../src/ladder/ladder-file.ts';
 import { callAt } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
 import { stepWith } from '../ladder/levels.ts';
 
 const LIST = '/services/v2/idea.json';
@@ -269,5 +272,32 @@ describe('a flood of bad requests', () => {
     expect(
       gateway.gateway.services.ladder.levels().every((one) => one.effective[check] === one.configured[check]),
     ).toBe(true);
+  });
+});
+
+needsProgram('redis', 'the console of gateways that share Redis', (path) => {
+  // Otherwise, the operator could see the result of an attempt that other gateways or workers still refuse or demote.
+  it('responds to a lifted demotion only when the other gateways and workers can see it', async () => {
+    const { url } = await startRedisServer(path);
+    const gateway = await start({ redis: { url }, adminToken: 'the-token-of-the-test' });
+    const { ladder, ladderDocument } = gateway.gateway.services;
+    if (ladderDocument === undefined) throw new Error('nothing is shared');
+    drift = DRIFT;
+    await statuses(gateway, 4);
+    expect(ladder.state().steps).toHaveLength(1);
+    const { sync } = ladderDocument;
+    const held = Promise.withResolvers<void>();
+    Object.assign(ladderDocument, { sync: async () => held.promise.then(sync) });
+    const headers = { authorization: 'Bearer the-token-of-the-test' };
+    let isAnswered = false;
+    const body = { operation: 'listIdeas', check: 'responses' };
+    const lifted = gateway
+      .admin('/console/api/ladder/lift', { method: 'POST', headers, body })
+      .finally(() => (isAnswered = true));
+    await until(() => ladder.state().steps.length === 0);
+    await gateway.admin('/console/api/ladder', { headers });
+    expect(isAnswered).toBe(false);
+    held.resolve();
+    expect((await lifted).json).toEqual({ lifted: body });
   });
 });

@@ -8,8 +8,8 @@ import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flag-values.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { liftLevels, otherContract } from './lift-levels.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
+import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 
@@ -38,8 +38,8 @@ export const ladderCommand: Command = {
     },
   ],
   notes: [
-    'The counts come from ledger.file, and the promotions and demotions from ladder.file.',
-    'A running gateway applies --lift within ten seconds.',
+    'The counts come from the ledger, and the promotions and demotions from ladder.file or, if the gateways share Redis,',
+    'from there. A running gateway applies --lift within ten seconds. Gateways that share Redis apply it at once.',
     'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
     'the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',
@@ -48,10 +48,10 @@ export const ladderCommand: Command = {
   run: async (line, io) => {
     const request = requestOf(line, systemClock);
     const settings = await settingsFrom(line, io);
-    return withAssembly(settings, (assembly) =>
+    return withLadder(settings, (assembly, place) =>
       request.lift === undefined
-        ? show(settings, assembly, request, io)
-        : liftLevels(settings, assembly, request.lift, io),
+        ? show(settings, assembly, { ...request, place }, io)
+        : liftLevels(settings, assembly, { target: request.lift, place }, io),
     );
   },
 };
@@ -75,7 +75,7 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
 async function show(
   settings: Settings,
   { services }: Assembly,
-  request: LadderRequest,
+  request: LadderRequest & { readonly place: LadderPlace },
   io: CommandIo,
 ): Promise<number> {
   const { ladder } = services;
@@ -84,10 +84,13 @@ async function show(
     ladder.levels().map(({ operation }) => operation),
     '--operation',
   );
-  const other = otherContract(settings, ladder.state());
+  if (request.place === 'unreachable') io.err(`warning: ${REDIS_AWAY} The moves come from ${settings.ladder.file}.`);
+  const other = request.place === 'redis' ? undefined : otherContract(settings, ladder.state());
   if (other !== undefined) io.err(`warning: ${other}`);
   io.err(
-    `Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${ledgerAt(settings.ledger, settings.redis).name}.`,
+    `Levels: mode ${settings.mode.name} with the configuration given here. ` +
+      `Moves: ${request.place === 'redis' ? `Redis (prefix ${settings.redis.prefix})` : settings.ladder.file}. ` +
+      `Counts: ${ledgerAt(settings.ledger, settings.redis).name}.`,
   );
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladder

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { hourOf, systemClock } from '../../lib/clock.ts';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
@@ -11,7 +10,13 @@ import type {
   OperationTraffic,
   ReplicaTraffic,
 } from '../../model/ledger-entry.ts';
-import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
+import {
+  type Redis,
+  type RedisReply,
+  type RedisScript,
+  RedisUnavailable,
+  untilAvailable,
+} from '../../redis/connect-redis.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
   checksOf,
@@ -68,11 +73,6 @@ export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStor
 export async function openRedisReader(redis: Redis, waitMs: number, query: LedgerQuery): Promise<LedgerSnapshot> {
   await untilAvailable(redis, waitMs);
   return readSnapshot(createRun(redis), query, systemClock());
-}
-
-async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
-  const end = Date.now() + waitMs;
-  while (!redis.isAvailable() && Date.now() < end) await wait(10);
 }
 
 /** Creates the ledger if it is empty, and returns the shared key for hashing callers and all fingerprints. */

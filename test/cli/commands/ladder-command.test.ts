@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,11 @@ import { runProgram } from '../../../src/cli/run-program.ts';
 import { readLadderFile, writeLadderFile } from '../../../src/ladder/ladder-file.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
-import { startTestGateway } from '../../builders/test-gateway.ts';
+import { startFleet } from '../../builders/fleet.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { startRedisServer } from '../../builders/redis-server.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
+import { until } from '../../builders/until.ts';
 import { stepWith } from '../../ladder/levels.ts';
 import { processIoOf } from '../process-io-of.ts';
 
@@ -20,6 +24,7 @@ let folder: string;
 let ladderFile: string;
 let ledgerFile: string;
 beforeEach(() => {
+  more = {};
   number += 1;
   folder = join(root, String(number));
   ladderFile = join(folder, 'ladder.json');
@@ -51,6 +56,9 @@ async function serveOnce(count: number, drift = false): Promise<string> {
   return contract;
 }
 
+/** Further settings of the command. */
+let more: object = {};
+
 async function ladder(...flags: string[]) {
   const config = join(root, `${number}.yaml`);
   const settings = {
@@ -58,6 +66,7 @@ async function ladder(...flags: string[]) {
     operations: { listIdeas: { checks: { responses: 'enforce' } } },
     ledger: { file: ledgerFile },
     ladder: { file: ladderFile, promote: { minAnswers: 3 } },
+    ...more,
   };
   writeFileSync(config, JSON.stringify(settings));
   const io = processIoOf(root);
@@ -163,5 +172,77 @@ describe('portico ladder', () => {
     expect(code).toBe(1);
     expect(err).toContain(ladderFile);
     expect(err).toContain('contract must be text');
+  });
+});
+
+needsProgram('redis', 'portico ladder for gateways that share Redis', (path) => {
+  const moved = async () => {
+    const { code, out, err } = await ladder('--format', 'json');
+    return { code, err, row: rowsOf(out).find((row) => row.operation === 'listIdeas') };
+  };
+
+  it('shows their demotion and undoes it at all of them, without any of their files', async () => {
+    const server = await startRedisServer(path);
+    const upstream = await startFakeUpstream(() => ({ json: { list: [], listCount: 'none' } }));
+    const gateways = await startFleet(2, server, upstream, {
+      config: {
+        operations: { listIdeas: { checks: { responses: 'enforce' } } },
+        cache: { enabled: false },
+        ladder: { demote: { share: 0.5, minAnswers: 4 } },
+      },
+    });
+    const [first] = gateways as [TestGateway];
+    const isDemoted = ({ gateway }: TestGateway) => gateway.services.ladder.state().steps.length === 1;
+    for (let index = 0; index < 4; index += 1) await first.call('/services/v2/idea.json');
+    await until(() => gateways.every(isDemoted));
+    await first.gateway.services.ladderDocument?.sync();
+
+    more = { redis: { url: server.url } };
+    expect(await moved()).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('Moves: Redis (prefix portico)') as string,
+      row: { effective: 'report', moved: { move: 'demoted' } },
+    });
+    const lifted = await ladder('--lift', 'listIdeas:responses');
+    expect(lifted).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('listIdeas responses: demotion undone') as string,
+      err: expect.stringContaining('All gateways') as string,
+    });
+    await until(() => !gateways.some(isDemoted));
+    expect((await first.call('/services/v2/idea.json')).status).toBe(502);
+    expect(await moved()).toMatchObject({ row: { effective: 'enforce', moved: null } });
+    expect(await ladder('--lift', 'listIdeas')).toMatchObject({
+      code: 1,
+      err: 'The ladder has not moved listIdeas.\n',
+    });
+    expect(existsSync(ladderFile)).toBe(false);
+  });
+
+  it('uses the file, and says so, while Redis cannot be reached or contains no ladder', async () => {
+    const contract = await serveOnce(5, true);
+    const { url } = await startRedisServer(path);
+    more = {
+      redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 },
+      ledger: { store: 'file', file: ledgerFile },
+    };
+    expect(await moved()).toMatchObject({
+      err: expect.stringContaining(`warning: Redis cannot be reached. The moves come from ${ladderFile}.`) as string,
+      row: { moved: { move: 'demoted' } },
+    });
+    expect(readLadderFile(ladderFile)?.steps).toHaveLength(1);
+    expect(await ladder('--lift', 'listIdeas')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('and the other gateways when Redis is available again') as string,
+    });
+    expect(readLadderFile(ladderFile)?.steps).toEqual([]);
+    const refused = await ladder('--lift', 'listIdeas');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('and Redis cannot be reached') as string });
+    more = { redis: { url } };
+    const unknown = await ladder('--lift', 'listIdeas');
+    expect(unknown).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`Redis contains no ladder for this contract (${contract})`) as string,
+    });
   });
 });
