@@ -12,8 +12,11 @@ export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<str
 
 /** A cache of node authors, which come from valid responses and from the configured lookup. */
 export interface Ownership {
-  /** Stores an author found in a valid response. Ids are strings, because they have 64 bits. */
-  learn(nodeId: string, authorName: string): void;
+  /**
+   * Stores an author found in a valid response. Ids are strings, because they have 64 bits. `at` is the time of the
+   * response in epoch milliseconds, by default the current time.
+   */
+  learn(nodeId: string, authorName: string, at?: number): void;
   /** Returns the author of a node if it is cached. */
   authorOf(nodeId: string): string | undefined;
   /**
@@ -27,12 +30,12 @@ export interface Ownership {
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
   const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
 
-  const learn = (nodeId: string, name: string) => {
+  const learn = (nodeId: string, name: string, at = clock()) => {
     const known = authors.get(nodeId);
     // Most nodes on a page are already in the cache. Inserting each of them again would take longer than validating the
     // page.
-    if (known?.name === name) known.learnedAt = clock();
-    else authors.set(nodeId, { name, learnedAt: clock() });
+    if (known?.name === name) known.learnedAt = at;
+    else authors.set(nodeId, { name, learnedAt: at });
   };
   const authorOf = (nodeId: string) => {
     const author = authors.get(nodeId);

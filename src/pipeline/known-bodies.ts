@@ -146,8 +146,8 @@ function ownBuffer(bytes: Buffer): Buffer {
 /** A node and its author. */
 export type Authorship = readonly [nodeId: string, authorName: string];
 
-/** Records the author of a node. */
-export type LearnAuthor = (nodeId: string, authorName: string) => void;
+/** Records the author of a node. `at` is when the author was current, in epoch milliseconds. */
+export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
 
 /** Returns the authors of the nodes in a valid response (rules, 3). */
 export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown): readonly Authorship[] {

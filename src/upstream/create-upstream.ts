@@ -195,16 +195,6 @@ export function createUpstream(
     }
   };
 
-  const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedResponse> => {
-    const bounds = { stop, limit: options.maxResponseBytes };
-    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
-      sendBuffered(to, wire, bounds, progress),
-    );
-    const decoded = decodeResponse(request.method, sent, options.maxResponseBytes);
-    const { status, headers, body } = decoded instanceof Promise ? await decoded : decoded;
-    return { status, headers, body, attempts };
-  };
-
   /** Sends a request and returns the head of the response together with its unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
     const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
@@ -252,9 +242,10 @@ export function createUpstream(
 
   const attempt = async (
     request: UpstreamRequest,
-    path: string,
-    admission: GatePass | Promise<GatePass>,
+    enter: () => GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
+    const path = upstreamPath(address.basePath, request.target);
+    const admission = enter();
     const pass: ObservedPass = admission instanceof Promise ? await admission : admission;
     const startedAt = observesLimits ? clock() : 0;
     const { signal, owner = noOwner } = request;
@@ -283,9 +274,14 @@ export function createUpstream(
     };
     try {
       if (request.mode === 'buffered') {
-        const response = await buffered(request, path, stop);
+        const bounds = { stop, limit: options.maxResponseBytes };
+        const { sent, attempts } = await send(request, path, (to, wire, progress) =>
+          sendBuffered(to, wire, bounds, progress),
+        );
+        const decoded = decodeResponse(request.method, sent, options.maxResponseBytes);
+        const { status, headers, body } = decoded instanceof Promise ? await decoded : decoded;
         done();
-        return response;
+        return { status, headers, body, attempts };
       }
       if (request.mode === 'streamed') {
         // Other requests may have opened streams while this one was waiting for its body or its place.
@@ -311,20 +307,26 @@ export function createUpstream(
     }
   };
 
+  /** Exchanges a request whose response is streamed. */
+  const streamedDown = async (
+    request: UpstreamRequest,
+    enter: () => GatePass | Promise<GatePass>,
+  ): Promise<ExchangedResponse> => {
+    const { owner = noOwner, upload } = request;
+    // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
+    // refused because no stream is free.
+    gate.checkStreams(owner());
+    const complete =
+      upload === undefined ? request : { ...request, body: await readShort(upload, options.clientTimeoutMs) };
+    return attempt(complete, enter);
+  };
+
   return {
-    async exchange(request) {
-      const path = upstreamPath(address.basePath, request.target);
+    exchange(request) {
       const { signal, owner = noOwner } = request;
-      if (isStreamedUp(request)) return attempt(request, path, gate.enterStream(owner()));
+      if (isStreamedUp(request)) return attempt(request, () => gate.enterStream(owner()));
       const enter = () => gate.enter(() => ({ signal, client: queueClient(owner()) }));
-      if (request.mode !== 'streamed') return attempt(request, path, enter());
-      // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
-      // refused because no stream is free.
-      gate.checkStreams(owner());
-      const { upload } = request;
-      const complete =
-        upload === undefined ? request : { ...request, body: await readShort(upload, options.clientTimeoutMs) };
-      return attempt(complete, path, enter());
+      return request.mode === 'streamed' ? streamedDown(request, enter) : attempt(request, enter);
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: { ...retries } }),
     history: () => gate.history(),

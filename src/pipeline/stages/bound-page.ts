@@ -39,7 +39,7 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
           const checked = (reply: Reply): Reply => {
             if (reply.status !== 200) return reply;
             const { pageCount } = reply;
-            if (updatesCount(reply, counts.learned(key))) {
+            if (updatesCount(reply, () => counts.learned(key))) {
               const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
               counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
             }
@@ -76,8 +76,9 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
  * no longer has a page count. A stored page may be older than the remembered count, so it updates the count only if its
  * own is higher. It never restores a forgotten count, because an outdated count would then appear to be new.
  */
-function updatesCount({ facts, pageCount }: Reply, learned: number | undefined): boolean {
+function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
+  const learned = learnedCount();
   return pageCount !== undefined && learned !== undefined && pageCount > learned;
 }
 

@@ -4,9 +4,8 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { toGatewayError } from '../../upstream/transport-failure.ts';
 import { translateFailure as translate } from '../../upstream/translate-failure.ts';
-import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner } from '../stage.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** The services that this stage needs. */
 export interface TranslateFailureServices {
@@ -29,7 +28,12 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
     plan({ operation, errors, serviceCredential, transparent }) {
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
-        const reply = await replyOf(next, exchange);
+        let reply: Reply;
+        try {
+          reply = await next(exchange);
+        } catch (error) {
+          throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
+        }
         // In transparent mode, credentials are not verified, so there is nothing to translate or to forget.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         // A JSON body without an error at its top level means success. All other bodies are inspected.
@@ -50,13 +54,4 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
       };
     },
   };
-}
-
-/** Returns the reply of the rest of the plan. Throws a gateway error for a transport failure. */
-async function replyOf(next: Handler, exchange: Exchange): Promise<Reply> {
-  try {
-    return await next(exchange);
-  } catch (error) {
-    throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
-  }
 }

@@ -65,10 +65,14 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
     name: 'validate-response',
     plan(planned) {
       const { transparent } = planned;
-      const check = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
+      const check = (exchange: Exchange, reply: Reply, bytes: Buffer): Reply => {
+        const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
+        return { ...reply, facts, pageCount: facts.body.pageCount };
+      };
+      const checkTransparent = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
-        if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
-        const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
+        if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
+        const bytes = await services.decode(reply.headers, reply.body);
         // The same failure is recorded when the gateway decodes a response for the client.
         if (bytes === 'damaged')
           endedEarly(
@@ -76,18 +80,24 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
             new UpstreamFailure('truncated', { failureCause: 'http_response_content_coding' }),
           );
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
-        const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
-        return { ...reply, facts, pageCount: facts.body.pageCount };
+        return check(exchange, reply, bytes);
+      };
+      const checkReply = (exchange: Exchange, reply: Reply): Reply | Promise<Reply> => {
+        if (!transparent)
+          return Buffer.isBuffer(reply.body)
+            ? check(exchange, reply, reply.body)
+            : skipped(exchange, reply, planned, 'size');
+        return checkTransparent(exchange, reply).catch((error: unknown) => {
+          checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
+          return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
+        });
       };
       return (next) => async (exchange) => {
         const reply = await next(exchange);
         const { violations } = exchange.trace;
         const before = violations.length;
-        const checkedReply = await check(exchange, reply).catch((error: unknown) => {
-          if (!transparent) throw error;
-          checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
-          return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
-        });
+        const checking = checkReply(exchange, reply);
+        const checkedReply = checking instanceof Promise ? await checking : checking;
         // If there is no other violation, the server error itself is recorded.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
@@ -114,8 +124,7 @@ function factsOf(
     services.sample?.(exchange, operation, response.status, unchecked);
     return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
   }
-  // Together with the operation, the path and the query contain every parameter that can affect the verdict.
-  const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
+  const key = bodyKey(exchange, operation);
   const known = services.knownBodies.find(key, response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
   const scanned = scanBody(exchange, response, planned, services);
@@ -134,10 +143,18 @@ function factsOf(
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {
     const authors = authorsOf(operation, json);
-    learnAll(authors, services.learn);
+    learnAll(authors, exchange, services.learn);
     services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
   }
   return { validity, body, namesUpstream };
+}
+
+/** Returns the key of a response's body, which is remembered with the target. */
+function bodyKey({ arrival, keys }: Exchange, { id }: Operation): string {
+  // Together with the operation, the path and the query contain every parameter that can affect the verdict.
+  const key = keys?.body ?? `${id} ${arrival.path}?${arrival.query ?? ''}`;
+  if (keys !== undefined) keys.body = key;
+  return key;
 }
 
 /** A response and its findings. After a scan, `json` contains only the members that later steps read. */
@@ -212,20 +229,22 @@ function excessFacts(
 
 /** Returns the facts that were found earlier for identical bytes. */
 function knownFacts(
-  { trace }: Exchange,
+  exchange: Exchange,
   known: KnownBody,
   level: CheckLevel,
   services: ValidateResponseServices,
 ): ResponseFacts {
+  const { trace } = exchange;
   if (known.namesUpstream) trace.legacyAddress = true;
   trace.responses = { level, outcome: 'passed', verdict: 'valid' };
   trace.violations.push(...known.reported);
-  learnAll(known.authors, services.learn);
+  learnAll(known.authors, exchange, services.learn);
   return { validity: 'valid', body: known.facts, namesUpstream: known.namesUpstream };
 }
 
-function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
-  for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
+/** Records the authors as of the arrival of the request, because reading the clock for each of them would be slow. */
+function learnAll(authors: readonly Authorship[], { arrival }: Exchange, learn: LearnAuthor): void {
+  for (const [nodeId, authorName] of authors) learn(nodeId, authorName, arrival.receivedAt);
 }
 
 /** The result of checking a response, used by the outer stages. */
