@@ -186,7 +186,7 @@ function publicServicesOf(
 }
 
 /**
- * Returns an address at which the process can reach its own listener. If the listener accepts connections on all
+ * Returns an address that the process can use to reach its own listener. If the listener accepts connections on all
  * addresses, this is the loopback address.
  */
 export function ownAddress(

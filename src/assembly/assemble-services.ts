@@ -53,7 +53,7 @@ import { assembleShadow } from './watch-shadow.ts';
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The stream to which log lines are written. */
+  /** The stream for log lines. */
   readonly logStream: DestinationStream;
   /** Returns a random number x (0 ≤ x < 1). It decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;

@@ -66,7 +66,7 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // The addresses under which the legacy server is known, including all addresses to which requests are sent.
+  // The known addresses of the legacy server, including all addresses that requests are sent to.
   const legacy = compileLegacyAddresses(start.address, [
     ...settings.upstream.alternates,
     ...settings.upstream.legacyOrigins,

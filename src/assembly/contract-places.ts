@@ -17,8 +17,8 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that finds the place in the contract to which a ledger entry refers. The place includes the
- * current line number.
+ * Creates a function that finds the place in the contract that a ledger entry refers to. The place includes the current
+ * line number.
  */
 export function createContractPlaces(
   folder: string | undefined,

@@ -61,7 +61,7 @@ export interface LastingServices {
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
-  /** Returns the fingerprint of a violation and the properties from which it is computed. */
+  /** Returns the fingerprint of a violation and the properties that determine it. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces a principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
@@ -101,7 +101,7 @@ export type AcceptsViolation = (
   violation: Violation,
 ) => boolean;
 
-/** The parts from which the lasting services are created, in addition to the settings. */
+/** The dependencies of the lasting services, in addition to the settings. */
 interface First {
   readonly clock: Clock;
   readonly logger: Logger;

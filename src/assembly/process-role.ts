@@ -157,7 +157,7 @@ interface FinishedUpload {
   readonly status: number | undefined;
 }
 
-/** Returns the functions with which a worker claims uploads in the primary process. */
+/** Returns the functions that a worker uses to claim uploads in the primary process. */
 export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
   return {
     async claim(key, force) {

@@ -24,7 +24,7 @@ export interface AuditSubject {
 
 /** One rule of the audit. */
 export interface AuditRule {
-  /** The name by which reports and pipelines refer to the rule. */
+  /** The name that reports and pipelines use for the rule. */
   readonly id: string;
   readonly severity: Severity;
   /** The JSON pointer of the configuration key to look at. */

@@ -68,7 +68,7 @@ export interface AudienceGuard {
 
 /**
  * Creates an audience guard. `random` returns 0 ≤ x < 1. `demoted` lists the operations that were demoted earlier.
- * `onDemoted` is called once for each further operation that is demoted.
+ * `onDemoted` is called once for each additional operation that is demoted.
  */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;

@@ -1,6 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 
-/** The worst verdict with which a response is still stored (rules, 6). */
+/** The worst verdict that still allows a response to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
 /** How long a stored page may be used after it was fetched. */
@@ -41,7 +41,7 @@ export interface CacheOptions extends Freshness {
   readonly failures: FailingPageOptions;
 }
 
-/** The conditions under which requests for a page that keeps failing are refused. */
+/** The conditions for refusing requests for a page that keeps failing. */
 export interface FailingPageOptions {
   /**
    * The number of consecutive failures after which requests for a page are refused. 0 means that no page is refused.

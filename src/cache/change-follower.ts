@@ -26,7 +26,7 @@ export interface ChangeFollower extends ChangeListener {
 /** The parts of a change follower. */
 interface ChangeFollowerParts {
   readonly clock: Clock;
-  /** Returns the latest instant up to which all changes are known to have been applied here, in epoch milliseconds. */
+  /** Returns the latest time up to which all changes are known to have been applied here, in epoch milliseconds. */
   readonly syncedAt: () => number;
   /** Returns the changes that this process has applied to its memory but that the log does not contain yet. */
   readonly unapplied: () => Iterable<SharedChange>;

@@ -26,7 +26,7 @@ export interface InventoryQuery {
   readonly limit: number;
 }
 
-/** The data from which an inventory is created: the pages by key, and the keys by tag. */
+/** The data for an inventory: the pages by key, and the keys by tag. */
 interface InventorySource {
   readonly pages: Iterable<readonly [key: string, entry: Entry]>;
   readonly peek: (key: string) => Entry | undefined;

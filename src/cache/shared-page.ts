@@ -5,7 +5,7 @@ import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
 import { type StoredPage, storedHeaders } from './stored-page.ts';
 
-/** A page that gateways share, and the position of the change log at which its fetch began. */
+/** A page that gateways share, and the position of the change log when its fetch began. */
 export interface SharedPage {
   readonly page: StoredPage;
   readonly at: LogPosition;
@@ -95,7 +95,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
 const TIMES = ['storedAt', 'asOf', 'freshUntilAt', 'staleUntilAt', 'errorUntilAt', 'initialAgeSeconds'] as const;
 type Times = [number, number, number, number, number, number];
 
-/** The verdicts with which a page can have been stored. */
+/** The verdicts that a stored page can have. */
 const STORABLE: ReadonlySet<Validity> = new Set(['valid', 'accepted', 'violations', 'off']);
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {

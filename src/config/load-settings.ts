@@ -32,7 +32,7 @@ import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValu
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 
-/** The sources from which the configuration is read. */
+/** The sources of the configuration. */
 export interface SettingsSources {
   readonly env: Environment;
   readonly cwd: string;

@@ -15,8 +15,8 @@ export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice
 
 const MIN_TOKEN = 8;
 /**
- * The requirements for a token that protects more than a loopback address: its length, and its number of different
- * characters. Such a token cannot be guessed over the network.
+ * The minimum length, and the minimum number of different characters, of a token that protects more than a loopback
+ * address. Such a token cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';

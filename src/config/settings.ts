@@ -75,7 +75,7 @@ export interface Settings {
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The release with which recorded violations are labeled. */
+  /** The release label of recorded violations. */
   readonly release: string;
   /** The name of this instance in the fleet. Undefined if it is derived from the name of the host. */
   readonly instance: string | undefined;
@@ -83,7 +83,7 @@ export interface Settings {
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
-  /** The server on which several gateways share their state. */
+  /** The server that several gateways use to share their state. */
   readonly redis: RedisOptions;
   /** The number of processes that serve requests. */
   readonly workers: number;
@@ -102,7 +102,7 @@ export interface Settings {
   readonly file: string;
   /** Returns where the value at a JSON pointer, such as `/listen/port`, comes from. */
   originOf(pointer: string): Origin;
-  /** Returns the place to which errors about the value at a JSON pointer refer. */
+  /** Returns the place that errors about the value at a JSON pointer refer to. */
   placeOf(pointer: string): Place;
 }
 

@@ -225,7 +225,7 @@ export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** The columns by which the list can be sorted, with the value of each row. Higher numbers are more urgent. */
+/** The columns that the list can be sorted by, with the value of each row. Higher numbers are more urgent. */
 const SORT_VALUES = {
   impact: () => 0,
   violation: ({ message }) => message,
@@ -239,7 +239,7 @@ const SORT_VALUES = {
   last: ({ lastSeenAt }) => lastSeenAt,
 } satisfies Record<string, (row: ViolationRow) => string | number>;
 
-/** The column by which the list is sorted, and the direction. */
+/** The list's sort column and sort direction. */
 interface Sorting {
   readonly sort: keyof typeof SORT_VALUES;
   readonly order: 'up' | 'down';

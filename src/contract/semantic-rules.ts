@@ -64,7 +64,7 @@ const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** A canceled action contains the date on which it was canceled and the user who canceled it. */
+/** A canceled action contains the date of its cancellation and the user who canceled it. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],

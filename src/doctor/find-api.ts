@@ -3,7 +3,7 @@ import { statusHint } from '../upstream/failure-hints.ts';
 import { CannotProbe, type DoctorFinding, failureText, valuesOf } from './probe.ts';
 import type { ProbeClient, ProbeResponse } from './probe-client.ts';
 
-/** Prefixes under which the legacy server is often installed. */
+/** Prefixes that are common in installations of the legacy server. */
 const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 
 /** The maximum number of requests that the search sends. */

@@ -29,7 +29,9 @@ export interface ProbeResult {
   readonly recommendations?: readonly Recommendation[];
 }
 
-/** A list that the operator's credential may read, with its response. Probes request it again in other ways. */
+/**
+ * A list that the operator's credential may read, with its response. Probes request the list again in different ways.
+ */
 export interface ReadableList {
   readonly operation: Operation;
   readonly response: ProbeResponse;

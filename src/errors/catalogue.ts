@@ -61,8 +61,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The codes with which authentication can refuse a request. The metric for failed authentication counts them
- * separately.
+ * The error codes of requests that authentication refuses. The metric for failed authentication counts them separately.
  */
 export const AUTHENTICATION_CODES = [
   'credentials_required',

@@ -84,8 +84,8 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
 
 /**
  * Makes a browser forget the admin token. A browser remembers a name and password until it is closed, and replaces them
- * only if it is challenged and a request with another name then succeeds. The console sends such a name: the token in
- * the request is refused once, and the name is then accepted but grants no access.
+ * only if it is challenged and a request with a different name then succeeds. The console sends such a name: the token
+ * in the request is refused once, and the name is then accepted but grants no access.
  */
 export function createSignOut(token: string | undefined): RequestHandler {
   return (req, res, next) => {

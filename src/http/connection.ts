@@ -245,8 +245,8 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
 }
 
 /**
- * Makes a server receive its requests through `Connection`. `event` is the event with which the server hands over each
- * socket that is ready for requests. Returns the set of open connections.
+ * Makes a server receive its requests through `Connection`. `event` is the event that hands over each socket that is
+ * ready for requests. Returns the set of open connections.
  */
 export function attachConnections(
   server: Pick<Server, 'on'>,

@@ -50,7 +50,7 @@ export interface Authenticator {
    * are refused. At the `report` and `off` levels, never fails.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
-  /** Forgets a verified credential after the upstream has refused it. All gateways verify the caller again. */
+  /** Forgets a verified credential after the upstream has refused it. All gateways will verify the caller again. */
   forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
    * Checks that the verifier refuses a wrong credential. This is done at startup and then periodically, and again soon

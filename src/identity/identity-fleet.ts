@@ -133,7 +133,7 @@ export interface Revocations {
   /** Makes the other gateways verify the credentials of a caller, or of all callers, again. Never rejects. */
   announce(name: string | undefined): Promise<void>;
   /**
-   * Returns whether a credential that was verified at this instant (epoch milliseconds) may be accepted without a new
+   * Returns whether a credential that was verified at this time (epoch milliseconds) may be accepted without a new
    * verification. It must not be accepted if revocations cannot arrive and the verification is older than the bound.
    */
   mayTrust(verifiedAt: number): boolean;
@@ -143,7 +143,7 @@ export interface Revocations {
 }
 
 interface RevocationParts {
-  /** The key with which the names of callers are hashed. */
+  /** The key for hashing the names of callers. */
   readonly key: Pick<FleetKey, 'id' | 'read' | 'hash'>;
   readonly changes: Pick<ChangeLog, 'append'>;
   readonly mayTrust: (verifiedAt: number) => boolean;

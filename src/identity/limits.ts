@@ -31,8 +31,8 @@ type Names = Map<string, readonly number[]>;
 
 /**
  * Creates a limiter with a sliding window for each pair, in a table of limited size. A network that has filled its
- * share cannot try further names until one of its own pairs expires, so it cannot displace other networks' counts. If
- * many networks together overflow the table, the least recently used network is removed.
+ * share cannot try additional names until one of its own pairs expires, so it cannot displace other networks' counts.
+ * If many networks together overflow the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;

@@ -189,7 +189,7 @@ export function createLadder(parts: LadderParts): Ladder {
 
 const idsOf = (operations: readonly ConfiguredLevels[]) => operations.map(({ operation }) => operation);
 
-/** Returns the start of the period on which promotions are based, in epoch milliseconds. */
+/** Returns the start of the period that promotions are based on, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }

@@ -47,7 +47,7 @@ interface NextStep {
   readonly text: string;
 }
 
-/** The facts on which a recommendation depends. */
+/** The facts that a recommendation depends on. */
 interface NextStepFacts {
   /** The effective level. */
   readonly level: CheckLevel;
@@ -70,7 +70,7 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // These requests were reported before the check was enforced, or by a gateway with another configuration.
+    // These requests were reported before the check was enforced, or by a gateway with a different configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {
       kind: 'enforced',

@@ -29,7 +29,7 @@ export interface Learner {
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** Earlier observations, to which the learner adds new ones. */
+  /** Earlier observations. The learner adds new ones to them. */
   readonly before: Observations;
   /**
    * True for a walk, which sends each request only once. In a walk, the structure of every response is stored so that

@@ -9,7 +9,7 @@ export interface StoreState {
   readonly entries: number;
   /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
-  /** The key with which callers are hashed from now on, if several processes share it. */
+  /** The key for hashing callers from now on, if several processes share it. */
   readonly callerKey?: string;
 }
 

@@ -46,7 +46,7 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Returns the host at which this machine can reach a listener. If the listener accepts connections on all addresses,
+ * Returns the host that this machine can use to reach a listener. If the listener accepts connections on all addresses,
  * this is loopback.
  */
 export function reachableHost(host: string): string {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** The scheme and host through which clients reach the gateway. */
+/** The scheme and host that clients use to reach the gateway. */
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;

@@ -43,7 +43,7 @@ export interface ChangeLog {
   append(change: SharedChange): Promise<number | void>;
   /** The position of the latest change that this process has applied. Undefined until the log was first read. */
   position(): LogPosition | undefined;
-  /** The latest instant up to which all changes are known to have been applied here, in epoch milliseconds. */
+  /** The latest time up to which all changes are known to have been applied here, in epoch milliseconds. */
   syncedAt(): number;
   close(): Promise<void>;
 }

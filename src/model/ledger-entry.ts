@@ -126,10 +126,7 @@ export interface ReplicaTraffic {
   readonly violations: number;
 }
 
-/**
- * The data on which reports, the ladder and the console are based: violations, and the traffic in which they were
- * found.
- */
+/** The data behind reports, the ladder and the console: violations, and the traffic in which they were found. */
 export interface LedgerSnapshot {
   /** Epoch milliseconds. */
   readonly takenAt: number;

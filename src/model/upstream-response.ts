@@ -1,7 +1,7 @@
 import type { HeaderPairs } from './header-pairs.ts';
 import type { StreamedBody } from './streamed-body.ts';
 
-/** A response from the upstream. The body is decoded and completely in memory, or a stream if it is too large. */
+/** A response from the upstream. The body is decoded and in memory or, if it is too large, a stream. */
 export interface UpstreamResponse {
   readonly status: number;
   /** The reason phrase, if it is forwarded. */

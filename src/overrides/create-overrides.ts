@@ -36,7 +36,7 @@ export interface Overrides {
   written(): Promise<boolean>;
 }
 
-/** The parts from which overrides are created. */
+/** The dependencies of the overrides. */
 interface OverridesParts {
   readonly stored: StoredOverrides;
   readonly files: OverrideFiles;

@@ -39,7 +39,7 @@ export type Override = OverrideChange &
     readonly reason: string;
     /** Epoch milliseconds. */
     readonly setAt: number;
-    /** The end, in epoch milliseconds. From this instant on, the override has no effect. */
+    /** The end, in epoch milliseconds. From this time on, the override has no effect. */
     readonly until: number;
   };
 

@@ -10,7 +10,7 @@ import { membersOf } from '../lib/plain-object.ts';
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Creates the router with which operators list, set and end overrides. The admin side and the console both use it.
+ * Creates the router that operators use to list, set and end overrides. The admin side and the console both use it.
  * `guard` protects the changes. In a response, `stored` is false if a change applies but could not be written to its
  * file.
  */

@@ -14,7 +14,7 @@ import {
   type UnmappedPolicy,
 } from './roles-file.ts';
 
-/** The parts from which the permission rules are compiled. */
+/** The inputs for compiling the permission rules. */
 export interface PermissionsParts {
   readonly roles: RolesFile;
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];

@@ -11,7 +11,7 @@ import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /**
- * A second contract with which traffic is compared. It only reports differences, and only after the response has been
+ * A second contract that traffic is compared with. It only reports differences, and only after the response has been
  * sent.
  */
 export interface ShadowContract {

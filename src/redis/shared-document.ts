@@ -25,7 +25,7 @@ interface Turn<T> {
   commit(next: T): Promise<boolean>;
 }
 
-/** The parts from which a shared document is created. */
+/** The dependencies of a shared document. */
 export interface DocumentParts<T> {
   readonly redis: Redis;
   /** The value of `document` in the change that makes other gateways read the document again. */
@@ -38,7 +38,7 @@ export interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this gateway's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
+  /** The document version that a copy belongs to. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   /** Returns the base for the first merge of a copy whose version this gateway has not merged before. */
   readonly empty: (value: T) => T;

@@ -109,7 +109,7 @@ const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
 /**
- * Parses a JSON report into the snapshot from which it was created. Throws a ReportFault that names the invalid field.
+ * Parses a JSON report into the snapshot that it was created from. Throws a ReportFault that names the invalid field.
  */
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');

@@ -149,7 +149,7 @@ function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
   ].join('\n');
 }
 
-/** Renders the start tag of a test case. The name is the same in each run so that a CI server can track it. */
+/** Renders the start tag of a test case. The name is the same in every run, so a CI server can track the test case. */
 const junitHead = (classname: string, name: string): string =>
   `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;
 

@@ -93,7 +93,7 @@ export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolea
 export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): boolean =>
   isNew(finding) && !isAdvisory(finding.entry);
 
-/** The data from which a report is created, in addition to the snapshot. */
+/** The inputs for creating a report, in addition to the snapshot. */
 interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;

@@ -5,7 +5,7 @@ import * as layout from './table-layout.ts';
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
 const KIND = 2 ** layout.TAG_BITS - 1;
 
-/** The views of the module's memory from which an excerpt is read. */
+/** The views of the module's memory that are used to read an excerpt. */
 interface EventViews {
   readonly integers: Uint32Array;
   readonly numbers: Float64Array;
@@ -73,7 +73,7 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects, members and strings to which the records of a scan refer. */
+/** The paths of the objects, members and strings that the records of a scan refer to. */
 interface RecordedPlaces {
   /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;

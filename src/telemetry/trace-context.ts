@@ -83,7 +83,7 @@ export function siblingSpan(traceparent: string): string {
 }
 
 /**
- * Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each further attempt has its
+ * Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each later attempt has its
  * own.
  */
 export function logAttempts(traceparent: string): AttemptLog {

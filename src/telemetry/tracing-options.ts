@@ -15,7 +15,7 @@ const SAMPLERS = [
 export interface TracingOptions {
   /** True to export nothing even if an endpoint is set. */
   readonly disabled: boolean;
-  /** The base URL of the OTLP receiver, to which `/v1/traces` is added. Undefined if no spans are exported. */
+  /** The base URL of the OTLP receiver. `/v1/traces` is appended to it. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;
   /** The protocol of the receiver. */
   readonly protocol: 'http/protobuf';
@@ -34,7 +34,7 @@ export interface TracingOptions {
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
   /** How long spans wait until they are exported together, in seconds. */
   readonly exportSeconds: number;
-  /** The maximum number of spans that wait to be exported. Further spans are dropped. */
+  /** The maximum number of spans that wait to be exported. Additional spans are dropped. */
   readonly maxQueuedSpans: number;
 }
 

@@ -251,7 +251,7 @@ export function publicOriginOf(configured: string | undefined): PublicOrigin | u
   return { protocol: protocol.slice(0, -1), host };
 }
 
-/** Returns the address at which clients reach the gateway, including the public base path. */
+/** Returns the address that clients use to reach the gateway, including the public base path. */
 export function publicAddressOf({ protocol, host }: PublicOrigin, publicBasePath: string): string {
   return `${protocol}://${host ?? 'localhost'}${publicBasePath}`;
 }

@@ -12,7 +12,7 @@ export interface StreamOwner {
   readonly address: string;
 }
 
-/** Returns the client to which a request's streams are attributed. */
+/** Returns the client that a request's streams are attributed to. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
   const caller = kind === 'anonymous' ? undefined : audience;
   return { caller, isVerified: kind === 'verified', address: clientAddress };

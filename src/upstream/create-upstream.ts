@@ -49,8 +49,8 @@ export interface UpstreamRequest {
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
-   * Returns the client that the request belongs to if it has to wait, and to which its streams are attributed. Required
-   * if a body may be streamed in either direction.
+   * Returns the client that the request and its streams belong to. Required if a body may be streamed in either
+   * direction.
    */
   readonly owner?: () => StreamOwner;
   /** Identifies the page if the response can be stored. Failures of a single page never open the circuit. */
@@ -157,7 +157,7 @@ export function createUpstream(
   /**
    * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is repeated
    * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, a safe request
-   * is also repeated, at another address, if a new connection fails or cannot be opened in time.
+   * is also repeated, at a different address, if a new connection fails or cannot be opened in time.
    */
   const send = async <T>(request: UpstreamRequest, path: string, sendOnce: SendOnce<T>) => {
     const once = request.log === undefined ? sendOnce : logged(sendOnce, request.log, clock);

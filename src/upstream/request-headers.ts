@@ -89,7 +89,7 @@ export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   ];
 }
 
-/** The ids by which the upstream can identify an exchange made for more than one client. */
+/** The ids that let the upstream identify an exchange made for more than one client. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;

@@ -8,7 +8,7 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 
-/** The facts about the exchange on which the translation depends. */
+/** The facts about the exchange that the translation depends on. */
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
   /**

@@ -32,7 +32,7 @@ export interface UpstreamOptions {
   /** Additional addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
   /**
-   * When a failing address is taken out of use, and for how long. `seconds` doubles with each further ejection, up to
+   * When a failing address is taken out of use, and for how long. `seconds` doubles with each ejection, up to
    * `maxSeconds`.
    */
   readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };

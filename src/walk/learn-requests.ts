@@ -16,7 +16,7 @@ interface LearnRequest {
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path. It is no higher than the evidence requires. */
+/** The number of requests for one path, which is just enough to provide evidence. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;

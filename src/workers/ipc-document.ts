@@ -11,7 +11,7 @@ interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this process's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The version of the document to which a copy belongs. Copies of different versions are never merged. */
+  /** The document version that a copy belongs to. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   readonly format: (value: T) => string;
   /** Throws an error if the text is invalid. */

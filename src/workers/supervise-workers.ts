@@ -58,7 +58,7 @@ export interface Supervisor {
   stop(graceMs: number): Promise<void>;
 }
 
-/** The delay before a crashed worker is replaced. It doubles with each further crash until a worker has run for a while. */
+/** The delay before a crashed worker is replaced. It doubles with each crash until a worker has run for a while. */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
 /** Creates the supervisor. A worker has joined once it has called `join`, and is ready once it has called `ready`. */

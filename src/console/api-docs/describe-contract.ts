@@ -9,7 +9,7 @@ import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain.ts';
 
-/** The data from which the contract is described. */
+/** The data for describing the contract. */
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;

@@ -6,7 +6,7 @@ import { checkExtensions } from './check-extensions.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** The files from which the contract document is parsed. */
+/** The source files of the contract document. */
 export interface DocumentSource {
   /** The content of `openapi.yaml`. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface DocumentSource {
   readonly extensions: string;
 }
 
-/** Returns the paths of the files in a contract folder from which the document is parsed. */
+/** Returns the paths of the document's source files in a contract folder. */
 export function documentFiles(folder: string): readonly [text: string, extensions: string] {
   return [join(folder, 'openapi.yaml'), join(folder, 'vendor-extensions.schema.json')];
 }

@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
-/** The document and the sources from which it was parsed. */
+/** The document and its sources. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The source texts of the document and its overlays. The contract's digest is computed from them. */

@@ -27,7 +27,7 @@ interface Compilation {
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** The keywords with which a schema can allow fields that it does not name. */
+/** The keywords that a schema can use to allow fields that it does not name. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',

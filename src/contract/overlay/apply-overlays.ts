@@ -5,7 +5,7 @@ import { countValues, isJsonObject, type JsonObject, jsonPath, kindOfJson } from
 import { createOrigins, type Origin, type Origins } from './origins.ts';
 import { type Overlay, type OverlayAction, readOverlay } from './read-overlay.ts';
 
-/** A document to which overlays have been applied. */
+/** A document with overlays applied. */
 interface Overlaid {
   readonly document: unknown;
   /** The source texts of the overlays. The contract's digest is computed from them. */
@@ -156,7 +156,7 @@ interface MergeNotes {
 
 /**
  * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
- * appended to arrays, and other values are replaced. An object or array is never replaced by another kind of value,
+ * appended to arrays, and other values are replaced. An object or array is never replaced by a different kind of value,
  * because that is usually a mistake. To replace one on purpose, use a separate action to remove it first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {

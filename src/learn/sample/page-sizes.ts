@@ -4,7 +4,7 @@ import type { SampledResponse } from './sampled-response.ts';
 /** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;
 
-/** The statuses with which servers refuse a page size. */
+/** The statuses that servers use to refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
 /** Returns whether a status can mean that a page size is too large. */

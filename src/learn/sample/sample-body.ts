@@ -35,7 +35,7 @@ interface Position {
   readonly placeSchema: PlaceSchema;
   /** The name of the field. Array elements have the name of their array. */
   readonly name: string;
-  /** The item to which the value belongs. */
+  /** The item that the value belongs to. */
   readonly item: number;
 }
 
@@ -102,8 +102,8 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
 }
 
 /**
- * Returns the path under which observations about an open place are stored. Because many places share a component that
- * has no type, the path of that component is not used.
+ * Returns the path for storing observations about an open place. Because many places share a component that has no
+ * type, the path of that component is not used.
  */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
@@ -174,10 +174,7 @@ function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): bo
   return typeof value === 'string' && hasVocabulary(placeSchema, name) && isWord(value);
 }
 
-/**
- * Returns the path under which words are stored: the path of the schema that lists them, or of the place if there is
- * none.
- */
+/** Returns the path for storing words: the path of the schema that lists them, or of the place if there is none. */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
   return listed?.path ?? written.path;

@@ -1,6 +1,6 @@
 import type { TextForm } from './text-form.ts';
 
-/** How often a member of the objects at a place occurred, and with which values. */
+/** The occurrences of one member of the objects at a place, and its values. */
 export interface FieldShape {
   /** The number of complete objects with the member. Responses whose fields the caller selected are ignored. */
   present: number;

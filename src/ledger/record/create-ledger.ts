@@ -11,7 +11,7 @@ import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
-/** The parts from which a ledger is created. */
+/** The dependencies of a ledger. */
 export interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;

@@ -193,7 +193,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 
 /**
  * Returns whether a response could be refused. Error responses are never refused, so counting them would distort the
- * numbers on which promotion is based.
+ * numbers that promotion is based on.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -105,7 +105,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions): LedgerLoca
 }
 
 /**
- * Returns the options for a ledger in another file. Every command that replaces the location calls this function so
+ * Returns the options for a ledger in a different file. Every command that replaces the location calls this function so
  * that no part of the configured location is carried over.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {

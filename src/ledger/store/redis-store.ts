@@ -33,7 +33,7 @@ import {
 interface RedisStoreParts {
   readonly redis: Redis;
   readonly limits: StoreLimits & { readonly maxBytes: number };
-  /** The name of this instance, under which its counts are stored. */
+  /** The name of this instance. Its counts are stored under this name. */
   readonly replica: string;
   /** Called when the server has lost data that this process wrote. */
   readonly onDataLost?: () => void;

@@ -81,8 +81,8 @@ interface Refused {
 }
 
 /**
- * Returns the error with which a caller is refused: 403 for a verified caller, 401 if a credential could help, and 429
- * or 503 if the credential could not be verified (rules, 2).
+ * Returns the error for a refused caller: 403 for a verified caller, 401 if a credential could help, and 429 or 503 if
+ * the credential could not be verified (rules, 2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,

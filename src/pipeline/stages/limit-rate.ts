@@ -44,7 +44,7 @@ interface Limit extends RateLimitRule {
 
 interface RateLimiterParts {
   readonly rules: readonly RateLimitRule[];
-  /** The Redis server on which the budgets are shared. Undefined if no state is shared. */
+  /** The Redis server that stores the shared budgets. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
   /**
    * Counts a request against a budget that several processes share without Redis. If it rejects, this process counts

@@ -36,7 +36,7 @@ interface UndocumentedAccess {
   readonly serviceCredential: boolean;
 }
 
-/** The parts from which the plan is compiled. */
+/** The dependencies of the plan. */
 export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumentedServices {
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];

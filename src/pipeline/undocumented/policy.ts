@@ -73,8 +73,8 @@ export function compileUndocumentedPolicy(
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
-    // A different spelling must not evade the checks of a documented path, or the permission that an entry requires.
-    // An entry that contains exactly this spelling, or whose path ends with a slash as this one does, is intentional.
+    // A different spelling must not evade the checks of a documented path, or the permission that an entry requires. An
+    // entry that contains exactly this spelling, or whose path ends with a slash like this one, is intentional.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };

@@ -54,10 +54,11 @@ export const SENTENCES = [
   'Has anybody seen this with <strong>more than 500</strong> users?',
 ];
 
-/** The first instant of the seeded history, epoch ms. */
+/** The start of the seeded history, in epoch milliseconds. */
 export const SEED_START = Date.UTC(2016, 2, 1, 8, 0, 0);
 
 /**
- * The last instant of the seeded history, epoch ms. It is fixed so that the same seed always produces the same content.
+ * The end of the seeded history, in epoch milliseconds. It is fixed so that the same seed always produces the same
+ * content.
  */
 export const SEED_END = Date.UTC(2019, 1, 6, 15, 1, 0);

@@ -103,7 +103,9 @@ export function recordAction(sql: Sql, verb: string, userId: number, node: NodeR
   return action;
 }
 
-/** Marks an action in the log as canceled by a user at an instant (epoch ms) and returns the changed row. */
+/**
+ * Marks an action in the log as canceled by a user at a given time (epoch milliseconds), and returns the changed row.
+ */
 export function cancelAction(sql: Sql, actionId: number, userId: number, at: number): ActionRow {
   const text = 'UPDATE actions SET canceled_at = ?, canceled_by = ? WHERE id = ? RETURNING *';
   const action = sql.get<ActionRow>(text, at, userId, actionId);
