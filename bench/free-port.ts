@@ -1,25 +1,64 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-const given = new Set<number>();
+/** The first port that is considered. Smaller ones belong to known services. */
+const FIRST = 10_000;
+/** The usual start of the range from which the system chooses ports. */
+const USUAL_END = 32_768;
 
-/** Returns a free loopback port. No port is returned twice. */
+/**
+ * Returns a loopback port on which no program listens, for a program that must be told its port, or for one that must
+ * not exist. Until this process ends, no other call returns the port, in this process or in another one. The port is
+ * outside the range from which the system chooses ports for connections and for listeners on port 0, so no program
+ * takes it by chance before it is used, or while a server restarts on it.
+ */
 export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = await unusedPort();
-    if (given.has(port)) continue;
-    given.add(port);
-    return port;
+  const count = endOfRange() - FIRST;
+  const from = Math.floor(Math.random() * count);
+  for (let step = 0; step < count; step += 1) {
+    const port = FIRST + ((from + step) % count);
+    if (await reserve(port)) return port;
+  }
+  throw new Error(`no port between ${FIRST} and ${FIRST + count} is free`);
+}
+
+/** Returns the first port of the range from which the system chooses ports. */
+function endOfRange(): number {
+  try {
+    const [first = 0] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s+/).map(Number);
+    return first > FIRST ? Math.min(first, USUAL_END) : USUAL_END;
+  } catch {
+    return USUAL_END;
   }
 }
 
-function unusedPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+/**
+ * Reserves a port unless it is in use or reserved. The reservation is a UDP socket with the same number, which is
+ * independent of TCP and closes with the process.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const reservation = createSocket('udp4').unref();
+  const isReserved = await new Promise<boolean>((resolve) => {
+    reservation.once('error', () => resolve(false));
+    reservation.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
   });
+  if (isReserved && (await isUnused(port))) return true;
+  reservation.close();
+  return false;
+}
+
+/** Returns whether no program listens on a port, at any address. */
+async function isUnused(port: number): Promise<boolean> {
+  const server = createServer();
+  const isOpen = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '0.0.0.0', () => resolve(true));
+  });
+  if (!isOpen) return false;
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+  return true;
 }

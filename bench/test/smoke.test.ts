@@ -48,7 +48,7 @@ function start(program: string, ...args: readonly string[]): void {
 
 /** Waits until a server returns the page. Retries while the server is not listening. */
 const untilAnswered = (port: number) =>
-  vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 60_000 });
+  vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 120_000 });
 
 /** Returns the output of a program that ends on its own. */
 async function outputOf(flags: readonly string[], program: string, ...args: readonly string[]): Promise<string> {

@@ -44,7 +44,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
       },
       OPTIONS,
     );
-  }, 40_000);
+  });
 
   it('shows it as not responding on every page, without the colors of its last state', async () => {
     await visit(
@@ -68,7 +68,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
       },
       OPTIONS,
     );
-  }, 40_000);
+  });
 
   it('explains a decision once it is reachable again', async () => {
     await visit(
@@ -83,7 +83,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
       },
       NETWORK,
     );
-  }, 40_000);
+  });
 
   it('shows the API docs once the gateway is reachable again', async () => {
     await visit(
@@ -101,5 +101,5 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
       },
       OPTIONS,
     );
-  }, 40_000);
+  });
 });

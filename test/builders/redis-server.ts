@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../../bench/free-port.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
 import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
@@ -50,21 +49,40 @@ export async function startRedisServer(
       child = spawn(path, [...fixed.map(String), ...given], { stdio: ['ignore', 'pipe', 'inherit'] });
       await ready(child, readyLine);
     },
-    freeze: () => void child?.kill('SIGSTOP'),
-    thaw: () => void child?.kill('SIGCONT'),
+    freeze() {
+      child?.kill('SIGSTOP');
+      frozen.add(server.url);
+    },
+    thaw() {
+      frozen.delete(server.url);
+      child?.kill('SIGCONT');
+    },
   };
   cleanUpAfterFile(() => server.stop());
   await server.start();
   return server;
 }
 
-/**
- * Connects to a server. The default limits tolerate a busy machine, but a command to a server that hangs fails after a
- * second. The caller closes the connection.
- */
-export function connectTo(url: string, options: Partial<RedisOptions> = {}): Redis {
-  const patient = { ...REDIS_DEFAULTS, url, connectTimeoutMs: 5_000, commandTimeoutMs: 1_000, ...options };
-  return connectRedis(patient, { url, password: undefined }, systemClock);
+/** Limits with which a machine that is busy with other tests does not look like a server that hangs. */
+export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
+
+/** The limit for a command to a server that is frozen, which never replies. */
+const FROZEN_MS = 200;
+/** The URLs of the frozen servers. */
+const frozen = new Set<string>();
+
+/** Connects to a server. Commands wait long for a reply, except while the server is frozen. The caller closes it. */
+export function connectTo(url: string, more: Partial<RedisOptions> = {}): Redis {
+  const options: RedisOptions = {
+    ...REDIS_DEFAULTS,
+    ...PATIENT,
+    url,
+    ...more,
+    get commandTimeoutMs() {
+      return frozen.has(url) ? FROZEN_MS : PATIENT.commandTimeoutMs;
+    },
+  };
+  return connectRedis(options, { url, password: undefined }, systemClock);
 }
 
 /** Starts a sentinel that watches the primary at `port` under the name `main`, and returns the sentinel's port. */
@@ -102,14 +120,4 @@ async function ready(child: ChildProcess, readyLine = READY): Promise<void> {
     lines.push(line);
   }
   throw new Error(`redis-server did not start: ${lines.join('\n')}`);
-}
-
-/** Returns a port that no program listens on at the moment. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

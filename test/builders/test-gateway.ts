@@ -12,6 +12,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { callAt, type Answer, type Call } from './call.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
+import { PATIENT } from './redis-server.ts';
 import { fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
 
@@ -145,7 +146,7 @@ function loadShared(options: ContractOptions): Contract {
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream, ledger, ladder, overrides, learn, authentication, pageBounds, permissions } =
+  const { listen, upstream, ledger, ladder, overrides, learn, authentication, pageBounds, permissions, redis } =
     config as Record<string, object | undefined>;
   const { failures } = { ...authentication } as { readonly failures?: object };
   const { ownership } = { ...permissions } as { readonly ownership?: object };
@@ -164,5 +165,6 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),
+    ...(redis && { redis: { ...PATIENT, ...redis } }),
   };
 }

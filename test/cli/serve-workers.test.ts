@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -16,8 +16,6 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Starts `portico serve` with two workers in front of the reference server. */
 async function serve(env: Record<string, string> = {}) {
@@ -359,7 +357,7 @@ describe('a gateway with two workers', () => {
         return false;
       }
     };
-    await vi.waitUntil(() => !workers.some(isRunning), { timeout: 10_000 });
+    await until(() => !workers.some(isRunning));
   });
 });
 

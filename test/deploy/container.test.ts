@@ -94,7 +94,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     const first = await start(image);
     await first.stop();
     image.seal();
-  }, 120_000);
+  });
 
   it('contains the program and what it reads, but no sources and no development packages', () => {
     const found = readdirSync(join(image.root, 'portico')).toSorted();
@@ -216,7 +216,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       gateway.child.kill('SIGSTOP');
       expect(await check(gateway.env)).toBe('fails with 1');
       gateway.child.kill('SIGCONT');
-    }, 30_000);
+    });
 
     it.each([302, 404, 503])('fails if the response has the status %d', async (status) => {
       const other = await serve((_req, res) => void res.writeHead(status, { location: '/' }).end());

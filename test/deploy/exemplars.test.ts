@@ -46,7 +46,7 @@ async function startPrometheus(path: string, target: string): Promise<string> {
 }
 
 needsProgram('prometheus', 'Prometheus', (path) => {
-  it('stores exemplars that name exported spans', { timeout: 60_000 }, async () => {
+  it('stores exemplars that name exported spans', async () => {
     const receiver = await startOtlpReceiver();
     const upstream = await startFakeUpstream(exampleAnswer);
     const tracing = { endpoint: receiver.url, exportSeconds: 0.01 };

@@ -143,7 +143,7 @@ export const wrong: IServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount'
       encoding: 'utf8',
     });
     expect([stdout, status]).toEqual(['', 0]);
-  }, 60_000);
+  });
 
   it('is the source of deploy/kubernetes.yaml', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(packageRoot, 'tools', 'render-chart.ts'), '--check'], {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createServer as createSocketServer, type AddressInfo, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { freePort } from '../../bench/free-port.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
@@ -63,13 +64,6 @@ const stringsOf = (values: Readonly<Record<string, string | number>>): Record<st
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer();
-  const port = await portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /**
@@ -192,7 +186,7 @@ describe.each([
   ['GitHub Actions', github()],
   ['GitLab', gitlab()],
 ])('the pipeline for %s', (_name, pipeline) => {
-  it('passes while the server follows the contract', { timeout: 60_000 }, async () => {
+  it('passes while the server follows the contract', async () => {
     const { code, said, violations, wrote } = await runPipeline(pipeline);
     expect(said).toContain('Walked 11 of 12 safe operations');
     expect({ code, violations, wrote }).toEqual({
@@ -202,13 +196,13 @@ describe.each([
     });
   });
 
-  it('passes if the only new violation is an advisory', { timeout: 60_000 }, async () => {
+  it('passes if the only new violation is an advisory', async () => {
     const { code, violations } = await runPipeline(pipeline, { faults: '--fault missing-field:slug@6' });
     expect(violations).toMatchObject([{ operation: 'listQuestions', category: 'advisory', at: '/list/*/slug' }]);
     expect(code).toBe(0);
   });
 
-  it('fails on a new violation, and passes once the baseline accepts it', { timeout: 60_000 }, async () => {
+  it('fails on a new violation, and passes once the baseline accepts it', async () => {
     const failed = await runPipeline(pipeline, { faults: FAULT });
     expect(failed.code).toBe(1);
     expect(failed.said).toContain('1 distinct violation not in the baseline (--fail-on new)');

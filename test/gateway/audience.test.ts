@@ -346,5 +346,5 @@ describe.each(WORLDS)('with $name', (world) => {
       Number(text.split(`portico_cache_requests_total{${labels}} `)[1]?.split('\n')[0] ?? 0),
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
-  }, 60_000);
+  });
 });

@@ -440,7 +440,7 @@ describe.each([
       { numRuns: propertyRuns(12), endOnFailure: true },
     );
     expect(remembered).toBeGreaterThan(10);
-  }, 120_000);
+  });
 });
 
 describe('a draining gateway', () => {

@@ -153,7 +153,7 @@ describe('observe', () => {
       ),
       { numRuns: 150, seed: 4, endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   it('throws internally on none of them', () => {
     // An error is a defect even if the gateway recovers from it, so none of these inputs may cause one.

@@ -61,9 +61,13 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   it('are shown by the console, for the fleet and for each gateway', async () => {
     drift = DRIFT;
-    const [a, b] = await fleet(['a', 'b']);
+    const clock = createTestClock();
+    const [a, b] = await fleet(['a', 'b'], {}, clock);
     for (const gateway of [a, b, b]) await gateway.call(LIST);
-    for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
+    for (const gateway of [a, b]) {
+      await gateway.gateway.services.ledger.flush();
+      clock.advance(1);
+    }
     const api = async (name: string) => (await a.admin(`/console/api/${name}`)).json;
     const counted = (count: number) =>
       expect.arrayContaining([expect.objectContaining({ at: '/listCount', count })]) as unknown;
@@ -115,7 +119,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   it('include overrides that were set or ended while Redis was away, and those that it has lost', async () => {
     const own = await startRedisServer(path);
-    const redis = { url: own.url, commandTimeoutMs: 100 };
+    const redis = { url: own.url };
     const clock = createTestClock();
     const [a, b] = await fleet(['a', 'b'], { redis }, clock);
     await set(a, { ...DISABLE, operation: 'listQuestions' });
@@ -175,7 +179,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   it('include demotions that happened while Redis was away, and those that it has lost', async () => {
     const own = await startRedisServer(path);
-    const [a, b] = await fleet(['a', 'b'], { ...ENFORCED, redis: { url: own.url, commandTimeoutMs: 100 } });
+    const [a, b] = await fleet(['a', 'b'], { ...ENFORCED, redis: { url: own.url } });
     await own.stop();
     drift = DRIFT;
     for (let sent = 0; sent < 3; sent++) await a.call(LIST);

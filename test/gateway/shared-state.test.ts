@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { failInvalidNames } from '../builders/invalid-names.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -34,6 +35,7 @@ describe('a gateway whose Redis cannot be reached', () => {
 
   // Redis URLs often contain the password of a server that many programs share.
   it('shows the URL, the user and the password of Redis nowhere', async () => {
+    failInvalidNames();
     const gateway = await startGateway({ url: 'redis://planted-user:planted-password@planted-host.invalid' });
     await until(() => gateway.log.some((line) => line.includes('Redis is not available')));
     const admin = { headers: { authorization: 'Bearer the-token-of-the-test' } };

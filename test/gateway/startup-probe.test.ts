@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failInvalidNames } from '../builders/invalid-names.ts';
 import { startFakeUpstream, type FakeAnswer, type FakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
@@ -54,6 +55,7 @@ describe('the startup probe', () => {
   });
 
   it('names the cause if there is no response', async () => {
+    failInvalidNames();
     const gateway = await probing('http://no-such-host.invalid');
     await until(() => entries(gateway).length > 0);
     expect(entries(gateway)).toMatchObject([{ level: 'warn', cause: 'dns_error' }]);

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { failInvalidNames } from '../builders/invalid-names.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { until } from '../builders/until.ts';
@@ -19,13 +21,6 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  const port = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Sends one request through a gateway in front of this upstream and returns the response and its log line. */
 async function failing(upstream: string, more: Partial<TestGatewayOptions> = {}) {
   const gateway = await startTestGateway({ upstream, ...more });
@@ -34,6 +29,8 @@ async function failing(upstream: string, more: Partial<TestGatewayOptions> = {})
   await gateway.close();
   return { answer, line, status: answer.headers['proxy-status'] };
 }
+
+beforeAll(() => void failInvalidNames());
 
 describe('a failed exchange', () => {
   it('names a host name that cannot be resolved', async () => {
@@ -44,7 +41,7 @@ describe('a failed exchange', () => {
   });
 
   it('names a refused connection, also in observe mode', async () => {
-    const { line, status } = await failing(`http://127.0.0.1:${await closedPort()}`, { real: true });
+    const { line, status } = await failing(`http://127.0.0.1:${await freePort()}`, { real: true });
     expect(status).toBe('portico; error=connection_refused');
     expect(line['upstreamFailure']).toEqual({ cause: 'connection_refused', code: 'ECONNREFUSED' });
   });

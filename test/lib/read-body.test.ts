@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readBody } from '../../src/lib/read-body.ts';
+import { until } from '../builders/until.ts';
 
 const LIMIT = 10;
 const streamOf = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)));
@@ -43,7 +44,7 @@ describe('readBody', () => {
     const source = new PassThrough();
     const reading = readBody(source, { bytes: LIMIT });
     source.write('abc');
-    await vi.waitFor(() => expect(source.readableLength).toBe(0));
+    await until(() => source.readableLength === 0);
     const error = new Error('reset');
     source.destroy(error);
     const read = await reading;

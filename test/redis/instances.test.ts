@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { connectRedis } from '../../src/redis/connect-redis.ts';
 import { type InstanceFacts, openInstances } from '../../src/redis/instances.ts';
-import { REDIS_DEFAULTS } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, startRedisServer } from '../builders/redis-server.ts';
 import { until } from '../builders/until.ts';
 
 const factsOf = (name: string): InstanceFacts => ({
@@ -23,7 +20,7 @@ const factsOf = (name: string): InstanceFacts => ({
 needsProgram('redis', 'the list of gateways', (path) => {
   it('contains the gateways that report, until they sign off or fall silent', async () => {
     const { url } = await startRedisServer(path);
-    const redis = connectRedis({ ...REDIS_DEFAULTS, url }, { url, password: undefined }, systemClock);
+    const redis = connectTo(url);
     cleanUpAfterTest(() => redis.close());
     await until(() => redis.isAvailable());
     const key = redis.key('fleet', 'instances');

@@ -29,8 +29,8 @@ interface Member {
   set(items: Items): Promise<boolean>;
 }
 
-function member(redis: Redis, initial: Items = [], more: { turnMs?: number; everyone?: Member[] } = {}): Member {
-  const { turnMs = 60_000, everyone = [] } = more;
+function member(redis: Redis, initial: Items = [], more: { everyone?: Member[] } = {}): Member {
+  const { everyone = [] } = more;
   const faults: string[] = [];
   const copy = { items: initial };
   const one: Member = Object.assign(copy, {
@@ -49,7 +49,7 @@ function member(redis: Redis, initial: Items = [], more: { turnMs?: number; ever
       empty: () => [],
       format: (items) => JSON.stringify(items),
       parse: (text) => JSON.parse(text) as Items,
-      turnMs,
+      turnMs: 60_000,
       onFault: (message) => void faults.push(message),
     }),
     set(items: Items) {
@@ -59,6 +59,13 @@ function member(redis: Redis, initial: Items = [], more: { turnMs?: number; ever
   });
   everyone.push(one);
   cleanUpAfterFile(() => one.document.close());
+  return one;
+}
+
+/** Starts a document, which waits for Redis only for a second, and waits until the document has been read. */
+async function started(one: Member): Promise<Member> {
+  await one.document.start();
+  await one.document.sync();
   return one;
 }
 
@@ -78,7 +85,7 @@ needsProgram('redis', 'a shared document', (path) => {
       member(redis, [], { everyone }),
       member(redis, [], { everyone }),
     ];
-    for (const one of everyone) await one.document.start();
+    for (const one of everyone) await started(one);
     await Promise.all([a.set(['a']), b.set(['b']), c.set(['c'])]);
     await until(() => everyone.every(({ items }) => items.length === 3));
     await b.set(b.items.filter((item) => item !== 'a'));
@@ -89,47 +96,44 @@ needsProgram('redis', 'a shared document', (path) => {
     const redis = await connected(server.url, prefix());
     const idle = member(redis, ['left']);
     expect(await idle.set(['left', 'over'])).toBe(false);
-    const a = member(redis);
-    await a.document.start();
+    const a = await started(member(redis));
     expect(a.items).toEqual([]);
   });
 
   it('replaces what a gateway has stored before its start, but not what it has changed since then', async () => {
     const redis = await connected(server.url, prefix());
-    const a = member(redis);
-    await a.document.start();
+    const a = await started(member(redis));
     await a.set(['shared']);
     const b = member(redis, ['stale']);
     b.items = ['stale', 'new'];
-    await b.document.start();
+    await started(b);
     expect([...b.items].sort()).toEqual(['new', 'shared']);
   });
 
   it('is written again from the memory of a gateway if the server has lost it', async () => {
     const own = await startRedisServer(path);
     const redis = await connected(own.url, 'own');
-    const a = member(redis);
-    await a.document.start();
+    const a = await started(member(redis));
     await a.set(['kept']);
     await own.stop();
     expect(await a.set(['kept', 'while away'])).toBe(false);
     await own.start();
     await until(() => redis.isAvailable());
     await a.document.sync();
-    const b = member(redis);
-    await b.document.start();
+    const b = await started(member(redis));
     expect(b.items).toEqual(['kept', 'while away']);
   });
 
   it('is decided on by one gateway at a time, and by another one when the turn of the first has ended', async () => {
     const redis = await connected(server.url, prefix());
-    const [a, b] = [member(redis, [], { turnMs: 200 }), member(redis)];
-    for (const one of [a, b]) await one.document.start();
+    const [a, b] = [await started(member(redis)), await started(member(redis))];
     expect(await a.document.takeTurn()).toBeDefined();
     expect(await b.document.takeTurn()).toBeUndefined();
     // The holder itself can extend its turn.
     expect(await a.document.takeTurn()).toBeDefined();
-    await until(() => b.items.length === 0);
+    const lease = redis.key('documents', 'list', 'lease');
+    expect(await redis.command('', ['PTTL', lease])).toBeGreaterThan(0);
+    await redis.command('', ['PEXPIRE', lease, '1']);
     let turn = await b.document.takeTurn();
     while (turn === undefined) turn = await b.document.takeTurn();
     expect(await turn.commit(['decided by b'])).toBe(true);
@@ -139,8 +143,7 @@ needsProgram('redis', 'a shared document', (path) => {
   // gateway has demoted in the meantime.
   it('is not replaced by a gateway whose turn has ended or that has missed a change', async () => {
     const redis = await connected(server.url, prefix());
-    const [paused, other] = [member(redis), member(redis)];
-    for (const one of [paused, other]) await one.document.start();
+    const [paused, other] = [await started(member(redis)), await started(member(redis))];
     await other.set(['first']);
 
     const missed = await paused.document.takeTurn();
@@ -158,8 +161,7 @@ needsProgram('redis', 'a shared document', (path) => {
   it('is left alone if it is damaged, which is reported once', async () => {
     const redis = await connected(server.url, prefix());
     await redis.command('', ['HSET', redis.key('documents', 'list'), 'version', '1', 'text', '{']);
-    const a = member(redis, ['mine']);
-    await a.document.start();
+    const a = await started(member(redis, ['mine']));
     expect(await a.set(['mine', 'too'])).toBe(false);
     expect(a.items).toEqual(['mine', 'too']);
     expect(a.faults).toEqual(['the shared document list cannot be used']);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { expectError } from '../builders/expect-error.ts';
@@ -11,26 +12,21 @@ import { connectRaw } from '../upstream/support/raw-client.ts';
 
 const COMMENT = '/services/v2/comment/271.json';
 const TOKEN = 'operator-token';
+/** On a busy machine, requests can wait in the queue for longer than usual. */
+const PATIENT = { queueTimeoutMs: 60_000 };
 const PURGE = { method: 'POST', body: { all: true } };
 
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
-  gateway = await startTestGateway({ upstream: fake });
+  gateway = await startTestGateway({ upstream: fake, config: { upstream: PATIENT } });
 });
 beforeEach(() => {
   fake.requests.length = 0;
   fake.handler = exampleAnswer;
 });
 const portOf = (url: string) => Number(new URL(url).port);
-
-/** Returns a port on which no server is listening. */
-async function freePort(): Promise<number> {
-  const upstream = await startFakeUpstream(exampleAnswer);
-  await upstream.close();
-  return portOf(upstream.url);
-}
 
 describe('rules 12: HOST, PORT, ADMIN_HOST and ADMIN_PORT', () => {
   it('choose both sides and override the configuration file', async () => {
@@ -189,7 +185,10 @@ describe('rules 12: the concurrency limit for the upstream', () => {
   it('sheds requests beyond the queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
-    const narrow = await startTestGateway({ upstream: fake, config: { upstream: { concurrency: 1, queue: 1 } } });
+    const narrow = await startTestGateway({
+      upstream: fake,
+      config: { upstream: { ...PATIENT, concurrency: 1, queue: 1 } },
+    });
     const calls = [narrow.call('/services/v2/comment/1.json')];
     await fake.received(1);
     calls.push(narrow.call('/services/v2/comment/2.json'));
@@ -204,7 +203,7 @@ describe('rules 12: a drain', () => {
   it('lets requests in flight finish, asks their clients to disconnect and accepts no new connection', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
-    const leaving = await startTestGateway({ upstream: fake });
+    const leaving = await startTestGateway({ upstream: fake, config: { listen: { drainSeconds: 60 } } });
     const client = await connectRaw(portOf(leaving.url));
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     await fake.received(1);

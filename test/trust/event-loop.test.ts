@@ -10,7 +10,7 @@ import { measureTurns } from '../../tools/prove/load/event-loop.ts';
 const ONCE_SLOWEST = /invalid|in an item|in all items|random|indices|escaped quotes|not UTF-8|cells|quotes/;
 
 describe('the event loop', () => {
-  it('is not held by any body, and other clients are served meanwhile', { timeout: 120_000 }, async () => {
+  it('is not held by any body, and other clients are served meanwhile', async () => {
     const { cases, faults } = await measureTurns({
       bytes: 4 * 1024 * 1024,
       maxTurnMs: 400,

@@ -10,6 +10,8 @@ import { describe, expect, it } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Upstream } from '../../src/upstream/create-upstream.ts';
 import { decodeForInspection } from '../../src/upstream/response-body.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { failInvalidNames } from '../builders/invalid-names.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 import { selfSigned } from './support/self-signed.ts';
 import { createUpstream } from '../../src/upstream/create-upstream.ts';
@@ -503,9 +505,8 @@ describe('a connection', () => {
 
 describe('an exchange fails', () => {
   it('with `refused` if the server is not listening or its name is unknown', async () => {
-    const server = await startRawServer(ok);
-    await server.close();
-    for (const origin of [server.origin, 'http://portico.invalid']) {
+    failInvalidNames();
+    for (const origin of [`http://127.0.0.1:${await freePort()}`, 'http://portico.invalid']) {
       await expect(upstreamAt(origin).exchange(get)).rejects.toMatchObject({ kind: 'refused' });
     }
   });

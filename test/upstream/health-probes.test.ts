@@ -6,6 +6,7 @@ import { createUpstream } from '../../src/upstream/create-upstream.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { createTestClock } from '../builders/test-clock.ts';
+import { until } from '../builders/until.ts';
 import { reply, type RawRequest, startRawServer } from './support/raw-server.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -72,9 +73,9 @@ describe('health probes', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     probes.run(true);
     probes.run(true);
-    await vi.waitUntil(() => server.requests.length === 1);
+    await until(() => server.requests.length === 1);
     vi.advanceTimersByTime(10_000);
-    await vi.waitUntil(() => server.requests.length === 2);
+    await until(() => server.requests.length === 2);
     probes.run(false);
     vi.advanceTimersByTime(60_000);
     expect(server.requests).toHaveLength(2);

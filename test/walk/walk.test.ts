@@ -12,8 +12,7 @@ import { basic } from '../builders/call.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
-// A walk sends up to 200 requests, which takes a long time on a busy machine.
-describe('walk', { timeout: 120_000 }, () => {
+describe('walk', () => {
   const reference = withReferenceServer({ complete: true });
 
   async function walkOf(url: string, options: Partial<WalkOptions> = {}) {

@@ -72,7 +72,7 @@ describe('an overlay learned from pages of unknown shapes', () => {
       }),
       { numRuns: 30 },
     );
-  }, 120_000);
+  });
 });
 
 const attachment = (at: number) => ({ fileId: at, label: 'x', madeDate: '2026-05-04' });

@@ -5,7 +5,6 @@ import type { LedgerBatch } from '../../../src/ledger/ledger-batch.ts';
 import { type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
 import { createRedisStore, MAX_REPLICAS, openRedisStore } from '../../../src/ledger/store/redis-store.ts';
 import type { Redis } from '../../../src/redis/connect-redis.ts';
-import type { RedisOptions } from '../../../src/redis/redis-options.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { batch, finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -17,8 +16,8 @@ import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 const LIMITS = { maxEntries: 100, retentionDays: 30, maxBytes: 64 * 1024 * 1024 };
 const HOUR = 3_600_000;
 
-async function connected(url: string, prefix: string, more: Partial<RedisOptions> = {}): Promise<Redis> {
-  const redis = connectTo(url, { prefix, ...more });
+async function connected(url: string, prefix: string): Promise<Redis> {
+  const redis = connectTo(url, { prefix });
   cleanUpAfterFile(() => redis.close());
   await until(() => redis.isAvailable());
   return redis;
@@ -191,7 +190,7 @@ needsProgram('redis', 'a ledger in Redis', (path) => {
 needsProgram('redis', 'a ledger in Redis that fails', (path) => {
   const opened = async (args: readonly string[] = []) => {
     const server = await startRedisServer(path, args);
-    const redis = await connected(server.url, 'ledger', { commandTimeoutMs: 500 });
+    const redis = await connected(server.url, 'ledger');
     const lost: unknown[] = [];
     const failures: unknown[] = [];
     const ledger = ledgerWith({

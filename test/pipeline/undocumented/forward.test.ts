@@ -353,7 +353,7 @@ describe('a persistent connection of the passthrough', () => {
     await sendRaw(gateway.port, ...closing('/a'));
     await sendRaw(gateway.port, ...closing('/b'));
     expect(server.requests.map((request) => request.connection)).toEqual([1, 1]);
-    await expect.poll(() => server.sockets.size, { timeout: 5000 }).toBe(0);
+    await expect.poll(() => server.sockets.size).toBe(0);
   });
 
   it('is replaced once for a safe request if it has been closed in the meantime', async () => {
@@ -572,7 +572,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     client.socket.pause();
     client.send(...send());
     await expect
-      .poll(() => gateway.results, { timeout: 10_000 })
+      .poll(() => gateway.results)
       .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
     // Data that the client does not read stays with the upstream, so it does not fill Portico's memory.
     expect(gateway.results[0]?.bytes).toBeLessThan(15_000_000);
@@ -635,7 +635,7 @@ describe('an upload fails', () => {
     await expect.poll(() => server.sockets.size).toBe(1);
     for (const socket of server.sockets) socket.pause();
     client.socket.write(Buffer.alloc(50_000_000));
-    await expect.poll(() => gateway.results, { timeout: 10_000 }).toMatchObject([{ failure: 'deadline' }]);
+    await expect.poll(() => gateway.results).toMatchObject([{ failure: 'deadline' }]);
     client.socket.destroy();
   });
 });

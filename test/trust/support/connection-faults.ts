@@ -1,9 +1,9 @@
-import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
+import { failInvalidNames } from '../../builders/invalid-names.ts';
 import { selfSigned } from '../../upstream/support/self-signed.ts';
 import type { RawUpstream } from './raw-upstream.ts';
 import type { Fault } from './response-faults.ts';
@@ -105,21 +105,10 @@ async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   };
 }
 
-/** The names that are resolved, although they do not exist. */
-const resolved = new Set<string>();
-const systemLookup = dns.lookup;
-
 /** Returns an upstream whose name is resolved until it breaks. */
 function nameless(upstream: RawUpstream): BreakableConnection {
   const name = `upstream-${upstream.port}.invalid`;
-  if (dns.lookup === systemLookup) {
-    const lookup = systemLookup;
-    type AnyLookup = (name: string, ...rest: unknown[]) => void;
-    const withNames: AnyLookup = (host, ...rest) =>
-      (lookup as AnyLookup)(resolved.has(host) ? '127.0.0.1' : host, ...rest);
-    Object.assign(dns, { lookup: withNames });
-    cleanUpAfterFile(() => Object.assign(dns, { lookup }));
-  }
+  const resolved = failInvalidNames();
   resolved.add(name);
   return {
     url: `http://${name}:${upstream.port}`,

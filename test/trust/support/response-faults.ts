@@ -46,6 +46,8 @@ export interface Fault {
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;
+  /** True if bytes of the body continue to arrive, so that only the limit for the whole exchange can end it. */
+  readonly isEndless?: boolean;
 }
 
 /** A fault of a response. */
@@ -145,6 +147,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     built: 'upstream_timeout',
     passed: 'waits',
     isSilent: true,
+    isEndless: true,
   },
 
   // Lost connections.
