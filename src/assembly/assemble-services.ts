@@ -69,7 +69,7 @@ export interface Services extends LastingServices {
   readonly pageCounts: PageCounts;
   /** The page counts of other gateways. Undefined if nothing is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
-  /** Counts requests against `rateLimits`. Undefined if there are none. */
+  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;

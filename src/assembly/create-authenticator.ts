@@ -61,7 +61,7 @@ function probeOf(exchange: Upstream['exchange'], target: string) {
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // If authentication is off, callers are not verified, whatever the `permissions` level.
+    // If authentication is off, callers are not verified, regardless of the `permissions` level.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }

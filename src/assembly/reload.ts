@@ -7,7 +7,7 @@ import { type Assembled, type AssemblyParts, assembleServices } from './assemble
 import { type Calibration, calibrateReload } from './calibrate.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
-/** The cause of a reload, for the log. */
+/** The cause of a reload, which is logged. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**

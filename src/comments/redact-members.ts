@@ -10,7 +10,7 @@ interface Redacted {
 /**
  * Removes members with the given names from a JSON text, at any depth. All other bytes stay the same, including the
  * digits of numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined
- * if the text is not JSON or exceeds the limits. The caller must not send it in that case.
+ * if the text is not JSON or exceeds the limits. In that case, the caller must not send the body.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

@@ -135,8 +135,8 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection broke early, the client did not receive a complete response, whatever the response's own status
-  // is.
+  // If the connection broke early, the client did not receive a complete response, regardless of the response's own
+  // status.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);

@@ -11,7 +11,7 @@ export interface TlsIdentity {
   readonly context: SecureContextOptions;
   /** The time at which the first certificate in the chain expires, in epoch milliseconds. */
   readonly notAfter: number;
-  /** The SHA-256 fingerprint of the certificate, for logs. */
+  /** The SHA-256 fingerprint of the certificate, which is logged. */
   readonly fingerprint: string;
 }
 

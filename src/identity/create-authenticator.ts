@@ -69,7 +69,7 @@ interface AuthenticatorParts {
   readonly failures?: LoginLimiter;
   /** The limits and revocations of the fleet. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
-  /** Called after every verification, for metrics. */
+  /** Called after every verification, to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 

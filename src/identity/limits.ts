@@ -19,7 +19,7 @@ export interface FailureLimiter {
  * cannot displace other networks.
  */
 const SHARES = 32;
-/** The minimum number of names for which each network has room, however small the table is. */
+/** The minimum number of names for which each network has room, no matter how small the table is. */
 const MIN_NAMES = 16;
 
 /** Returns how many names one network can try within the window. */

@@ -28,7 +28,7 @@ interface CredentialCheck {
   forgetAll(): void;
 }
 
-/** The parts of a credential check. `onVerification` is called after every verification, for metrics. */
+/** The parts of a credential check. `onVerification` is called after every verification, to update the metrics. */
 interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;

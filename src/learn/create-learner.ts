@@ -93,7 +93,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
         samplePageSize(before, response, clock());
-      // A body that was already sampled contains nothing new, whatever was requested.
+      // A body that was already sampled contains nothing new, regardless of what was requested.
       if (isCounted(`body ${status} ${details} ${projected}`)) return;
       before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

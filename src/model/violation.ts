@@ -60,7 +60,7 @@ export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | '
 
 /**
  * Returns the severity of a violation as a number: 0 is the most serious category, and advisories always have the
- * highest number, whatever their category. `Contract-Status` and all reports use this order.
+ * highest number, regardless of their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);

@@ -40,7 +40,7 @@ export interface Overrides {
 interface OverridesParts {
   readonly stored: StoredOverrides;
   readonly files: OverrideFiles;
-  /** Called for each change, for the log. */
+  /** Called for each change so that it can be logged. */
   readonly onEvent: (event: OverrideEvent) => void;
   readonly clock: Clock;
 }

@@ -89,7 +89,7 @@ export function whyWithoutEffect(
 
 /** The changes that the overrides of one operation make to its plan. */
 export interface Overridden {
-  /** Descriptions of the overrides, for display only. */
+  /** Descriptions of the overrides. They are used only for display. */
   readonly words: readonly string[];
   /** The time until which all requests are refused, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;

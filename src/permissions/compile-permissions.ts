@@ -20,7 +20,7 @@ export interface PermissionsParts {
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
   readonly verifier: 'file' | 'upstream';
-  /** Requirements that will be compiled later, namely those of undocumented paths and of comment options. */
+  /** Requirements that will be compiled later: those of undocumented paths and of comment options. */
   readonly further?: readonly Requirement[];
   /** The requirement for reading private fields of comments. */
   readonly privateFields?: Requirement;

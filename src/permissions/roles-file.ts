@@ -21,7 +21,7 @@ export interface Account {
 
 /** The parsed and checked roles file. */
 export interface RolesFile {
-  /** The name of the file, for configuration errors. */
+  /** The name of the file, which configuration errors show. */
   readonly source: string;
   /** `delegate`, `deny` or the name of a role. If undefined, the default depends on the verifier. */
   readonly unmapped: string | undefined;

@@ -36,7 +36,7 @@ interface TracingParts {
   /** The name of this gateway among its replicas, for `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The place in the configuration that turns tracing on, for errors. */
+  /** The place in the configuration that turns tracing on. Errors refer to this place. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** How long an export may take, including its retries. */
   readonly timeoutMs: number;

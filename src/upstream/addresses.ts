@@ -197,7 +197,7 @@ export interface UpstreamAddress {
   readonly basePath: string;
 }
 
-/** The place of the address in the configuration, for configuration errors. */
+/** The place of the address in the configuration, which configuration errors refer to. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
 /** Parses the base address. Returns all the errors in an invalid one. */

@@ -155,7 +155,7 @@ function retryAfter(value: string | undefined): string | undefined {
 /** The forms of the legacy server's error responses. `other` is any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
-/** The form of an error response, for the trace, and the upstream's original message. */
+/** The form of an error response, which is recorded in the trace, and the upstream's original message. */
 interface ErrorReading {
   readonly shape: ErrorShape;
   /** Present only if the body has one of the two JSON forms. */

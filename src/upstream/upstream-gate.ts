@@ -17,7 +17,7 @@ export interface GatePass {
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response is a success of the transport, whatever its
+   * `failure` is the transport failure, if there was one. Any response is a success of the transport, regardless of its
    * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only its first failures
    * count toward the circuit.
    */

@@ -21,7 +21,7 @@ export interface Worker extends WorkerIdentity {
   readonly peer: Peer;
 }
 
-/** Callbacks for events in the life of a worker, for the log and the metrics. */
+/** Callbacks for events in the life of a worker, which are logged and counted. */
 interface WorkerEvents {
   /** Called when a worker is ready to serve requests. `value` is what it passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;

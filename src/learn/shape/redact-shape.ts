@@ -45,8 +45,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // If most keys are data, a member whose values have the same types is also treated as data, whatever its name. If
-    // only a few keys of a record are data, a member that is always present is treated as a field.
+    // If most keys are data, a member whose values have the same types is also treated as data, regardless of its name.
+    // If only a few keys of a record are data, a member that is always present is treated as a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
