@@ -71,7 +71,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     // name.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
-    // The fleet's counts decide. This gateway also keeps its own counts, in case Redis becomes unavailable.
+    // The fleet's counts are decisive. This gateway also keeps its own counts, in case Redis becomes unavailable.
     const shared =
       known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
