@@ -121,7 +121,8 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
   const { res } = request;
   const end = () => record(request, res.writableFinished, services);
   if (res.closed) end();
-  else res.once('close', end);
+  // `close` is emitted once, and `once` would create a function for each request.
+  else res.on('close', end);
 }
 
 /**
@@ -150,7 +151,7 @@ class ClientGone implements Cancellation {
 
   constructor(response: ServerResponse) {
     this.#response = response;
-    response.once('close', () => {
+    response.on('close', () => {
       if (this.aborted) for (const listener of this.#listeners) listener();
     });
   }
