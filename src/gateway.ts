@@ -387,7 +387,7 @@ function readinessOf(
 
 /** Returns the facts that a gateway reports about itself to the others. */
 function instanceFacts({ settings, start, services }: Assembled, startedAt: number, ready: boolean): InstanceFacts {
-  const { contract, baseline } = start;
+  const { contract, shadow, roles, baseline } = start;
   const accepted = baseline === undefined ? 'none' : JSON.stringify(baseline.read().accepted);
   return {
     name: services.instance,
@@ -395,7 +395,7 @@ function instanceFacts({ settings, start, services }: Assembled, startedAt: numb
     release: settings.release,
     mode: settings.mode.name,
     contract: contract.version,
-    configuration: settingsDigest(settings, [contract.version]),
+    configuration: settingsDigest(settings, [contract.version, shadow?.version, [...roles.roles], roles.accounts]),
     // The console can change the baseline at any time, so the digest is computed again for each report.
     baseline: createHash('sha256').update(accepted).digest('hex').slice(0, 12),
     startedAt,

@@ -107,11 +107,20 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
   return [...faults, faultAt('/upstream/url', 'a change between a real and the embedded upstream')];
 }
 
-/** Returns a digest of all keys and values except secrets. Processes with the same configuration have the same digest. */
+/**
+ * Matches the keys whose values can differ between gateways that behave the same: the name of the instance, the
+ * addresses at which it listens, and the locations of files.
+ */
+const OWN_KEY =
+  /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
+
+/**
+ * Returns a digest of the keys and values except secrets and locations. Processes with the same configuration have the
+ * same digest. `files` is the content of the files that the configuration names.
+ */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
   const shown = settingLeaves(settings).filter(
-    // The name of the instance differs between gateways that have the same configuration.
-    ({ path }) => !isSecretSetting(path.join('.')) && path[0] !== 'instance',
+    ({ path }) => !isSecretSetting(path.join('.')) && !OWN_KEY.test(path.join('.')),
   );
   return createHash('sha256')
     .update(JSON.stringify([shown, files]))

@@ -283,7 +283,7 @@ export const METRICS = {
     name: 'portico_configuration_info',
     type: 'gauge',
     labels: ['hash'],
-    help: 'Always 1; the label is a digest of the configuration in use, without secrets, and of the files that it names.',
+    help: 'Always 1; the label is a digest of the configuration in use, without secrets and locations, and of the files that it names.',
   },
   certificateNotAfter: {
     name: 'portico_tls_certificate_not_after_timestamp_seconds',

@@ -45,4 +45,19 @@ describe('the digest of the settings', () => {
     expect(settingsDigest(settings, ['file'])).not.toBe(settingsDigest(settings, []));
     expect(settingsDigest({ ...settings, rewriteUrls: true }, [])).not.toBe(settingsDigest(settings, []));
   });
+
+  // Otherwise, two gateways on one machine would always be reported as different, although they behave the same.
+  it('does not depend on the name, the addresses and the files of a gateway', () => {
+    const gateway = (name: string, port: number) =>
+      settingsOf({
+        ...REAL,
+        instance: name,
+        listen: { port, adminPort: port + 1, host: '127.0.0.1', adminHost: '127.0.0.1' },
+        ledger: { file: `${name}.db` },
+        ladder: { file: `${name}.json` },
+        reference: { db: `${name}-reference.db` },
+        roles: { file: `${name}.yaml` },
+      });
+    expect(settingsDigest(gateway('one', 1000), [])).toBe(settingsDigest(gateway('two', 2000), []));
+  });
 });

@@ -6,6 +6,8 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 /** The properties that should be the same for all gateways. */
 const AGREED = ['version', 'contract', 'configuration', 'baseline'];
+/** Gateways report every five seconds. One that is silent for longer has failed, or cannot reach Redis. */
+const SILENT_SECONDS = 7;
 
 /** The page that lists the gateways that share state, each with its counts. */
 export function FleetPage({ status, shownError }) {
@@ -14,7 +16,9 @@ export function FleetPage({ status, shownError }) {
     return html`<h1>Fleet</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
   const { instances, replicas, hours } = data;
-  const differing = AGREED.filter((name) => new Set(instances.map((one) => one[name])).size > 1);
+  const usual = Object.fromEntries(AGREED.map((name) => [name, mostCommon(instances.map((one) => one[name]))]));
+  const differing = AGREED.filter((name) => instances.some((one) => one[name] !== usual[name]));
+  const marked = (row, name) => (row[name] === usual[name] ? undefined : 'bad');
   return html`
     <h1>Fleet</h1>
     <${Trouble} error=${error} shownError=${shownError} />
@@ -30,15 +34,19 @@ export function FleetPage({ status, shownError }) {
         { title: 'Gateway', head: true, cell: (row) => html`<code>${row.name}</code>` },
         {
           title: 'State',
-          cell: (row) => (row.ready ? html`<span class="good">ready</span>` : html`<span class="bad">not ready</span>`),
+          cell: (row) => {
+            if (row.silentSeconds > SILENT_SECONDS) return html`<span class="bad">silent</span>`;
+            return row.ready ? html`<span class="good">ready</span>` : html`<span class="bad">not ready</span>`;
+          },
         },
         { title: 'Mode', cell: (row) => row.mode },
-        { title: 'Version', cell: (row) => row.version },
-        { title: 'Contract', cell: (row) => html`<code>${row.contract}</code>` },
-        { title: 'Configuration', cell: (row) => html`<code>${row.configuration}</code>` },
-        { title: 'Baseline', cell: (row) => html`<code>${row.baseline}</code>` },
+        { title: 'Version', cell: (row) => html`<span class=${marked(row, 'version')}>${row.version}</span>` },
+        ...['contract', 'configuration', 'baseline'].map((name) => ({
+          title: name.charAt(0).toUpperCase() + name.slice(1),
+          cell: (row) => html`<code class=${marked(row, name)}>${row[name]}</code>`,
+        })),
         { title: 'Started', number: true, cell: (row) => ago(status.now - row.startedAt) },
-        { title: 'Heard of', number: true, cell: (row) => ago(row.silentSeconds * 1000) },
+        { title: 'Last report', number: true, cell: (row) => ago(row.silentSeconds * 1000) },
       ]}
     />
     <h2>Counts</h2>
@@ -64,6 +72,13 @@ export function FleetPage({ status, shownError }) {
       ]}
     />
   `;
+}
+
+/** Returns the value that occurs most often, or the first of several such values. */
+function mostCommon(values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [undefined, 0])[0];
 }
 
 const ago = (milliseconds) => age(Math.max(0, milliseconds / 1000));
