@@ -61,10 +61,11 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
         name: 'gateway-old',
         version: '0.0.9',
       });
-      const stayingSilent = setInterval(async () => {
+      const report = async () => {
         const [now] = (await redis.command('', ['TIME'])) as string[];
         await redis.command(key, ['HSET', key, 'old', `${Number(now) - 10}\n${old}`]);
-      }, 500);
+      };
+      const stayingSilent = setInterval(() => void report(), 500);
       await rowOf('gateway-old').getByText('silent').waitFor({ timeout: 60_000 });
       clearInterval(stayingSilent);
       await page.getByText('The gateways differ in: version, configuration.').waitFor();
