@@ -1,7 +1,6 @@
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { checkDocument } from './check-document.ts';
+import { checkDocument, checkSchemas } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
-import { checkSchemas } from './check-schemas.ts';
 import { parseWithCache } from './document-cache.ts';
 import { readSource } from './document-source.ts';
 import { toDocumentFault } from '../generate/place-of-schema.ts';

@@ -1,9 +1,17 @@
 import type { JSONPathNode, JSONValue } from 'json-p3';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { countValues, isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
+import {
+  countValues,
+  isJsonObject,
+  type JsonObject,
+  jsonPath,
+  kindOfJson,
+  type Overlay,
+  type OverlayAction,
+  readOverlay,
+} from './read-overlay.ts';
 import { createOrigins, type Origin, type Origins } from './origins.ts';
-import { type Overlay, type OverlayAction, readOverlay } from './read-overlay.ts';
 
 /** A document with overlays applied. */
 interface Overlaid {
