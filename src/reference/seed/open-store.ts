@@ -5,8 +5,7 @@ import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.t
 import { applyGdprOperation } from '../gdpr-jobs.ts';
 import { openSql, type Sql, TABLES } from '../store/sql.ts';
 import { draftContent } from './draft-content.ts';
-import { seedActions } from './seed-actions.ts';
-import { seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
+import { seedActions, seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
 import { SEED_START, SPACE_NAMES, TOPIC_NAMES, SEED_END } from './seed-words.ts';
 import { seedUsers } from './seed-users.ts';
 
