@@ -10,7 +10,7 @@ import { emptyObservations } from '../../src/learn/observations/observations.ts'
 import type { SampledResponse } from '../../src/learn/sample/sampled-response.ts';
 import type { Limits, Proposal } from '../../src/learn/propose/proposal.ts';
 import { propose } from '../../src/learn/propose/propose.ts';
-import { readObservations, writeObservations } from '../../src/learn/observations/observations-text.ts';
+import { readObservations, writeObservations } from '../../src/learn/observations/observation-file.ts';
 import { toOverlay } from '../../src/learn/propose/to-overlay.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { document } from '../contract/sample.ts';

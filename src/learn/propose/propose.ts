@@ -4,11 +4,10 @@ import type { Observations, SwitchCounts } from '../observations/observations.ts
 import { mergeShapes, type Shape } from '../shape/shape.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeEnvelopes, proposeFields } from './propose-fields.ts';
-import { proposeForms } from './propose-forms.ts';
+import { proposeForms, proposeTypes } from './propose-forms.ts';
 import { proposePages } from './propose-pages.ts';
 import { proposePaths } from './propose-paths.ts';
 import { evidenceOf, proposeShapes } from './propose-shapes.ts';
-import { proposeTypes } from './propose-types.ts';
 import { proposeWords } from './propose-words.ts';
 
 /** Returns the proposals that are based on observations. */
