@@ -119,9 +119,13 @@ interface RecordedRequest {
 /** Completes and records a request's trace exactly once, when the response closes. */
 export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
-  const end = () => record(request, res.writableFinished, services);
+  let isRecorded = false;
+  // A variable costs less than the function and the removal of the listener that `once` needs for each request.
+  const end = () => {
+    if (!isRecorded) record(request, res.writableFinished, services);
+    isRecorded = true;
+  };
   if (res.closed) end();
-  // `close` is emitted once, and `once` would create a function for each request.
   else res.on('close', end);
 }
 
