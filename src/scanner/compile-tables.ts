@@ -3,7 +3,7 @@ import { EVERY_ELEMENT, type ExcerptTree } from './excerpt-paths.ts';
 import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
 import { type PlacedSchema, type SchemasByPath, UnsupportedSchema } from './schema-alternatives.ts';
 import * as layout from './table-layout.ts';
-import type { TableMemory } from './table-layout.ts';
+import type { TableMemory } from './table-memory.ts';
 
 /** The tables of one schema, stored in the module's memory. */
 interface CompiledTables {

@@ -8,7 +8,7 @@ import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
 import { createReadDifferences, readExcerpt } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
-import { createTableMemory, growTo, type ModuleMemory } from './table-layout.ts';
+import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
