@@ -2,16 +2,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-names.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
-
-// Processes can take a long time to start on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const started: ReturnType<typeof startPortico>[] = [];
 const start = (args: readonly string[], env: Record<string, string> = {}) => {
