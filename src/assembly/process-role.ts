@@ -1,8 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { UploadClaims, createUploadMemory } from '../gdpr/upload-memory.ts';
 import { createRevocations, type Revocations } from '../identity/identity-fleet.ts';
-import type { OpenedStore } from '../ledger/ledger-store.ts';
-import type { LedgerBatch } from '../ledger/ledger-batch.ts';
+import type { OpenedStore, LedgerBatch } from '../ledger/ledger-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
 import type { LedgerQuery } from '../model/ledger-entry.ts';

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EntryDelta, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
-import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
+import type { EntryDelta, TrafficDelta, LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
 import { batch, NOW } from '../builders/ledger.ts';
 
 const HOUR = 3_600_000;

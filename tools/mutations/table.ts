@@ -830,7 +830,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'every key of a memo is remembered forever',
   },
   {
-    file: 'src/ledger/store/hourly-counts.ts',
+    file: 'src/ledger/store/memory-store.ts',
     find: 'if (hours.size > MAX_HOURS) mergeOldest(hours);',
     replace: '',
     test: 'test/ledger/store/memory-store.test.ts',
@@ -851,7 +851,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'after the clock was set back, requests are counted in a future hour',
   },
   {
-    file: 'src/ledger/store/sqlite-retention.ts',
+    file: 'src/ledger/store/sqlite-file.ts',
     find: 'forgetReleases.run(before);',
     replace: '',
     test: 'test/ledger/store/sqlite-store.test.ts',

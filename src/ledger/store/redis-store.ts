@@ -17,8 +17,12 @@ import {
   RedisUnavailable,
   untilAvailable,
 } from '../../redis/connect-redis.ts';
-import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
+  type EntryDelta,
+  type EntryFacts,
+  type LedgerBatch,
+  MAX_SAMPLES,
+  type TrafficDelta,
   checksOf,
   type LedgerStore,
   type OpenedStore,

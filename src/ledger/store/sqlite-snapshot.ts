@@ -10,8 +10,7 @@ import {
   type LedgerSnapshot,
   type OperationTraffic,
 } from '../../model/ledger-entry.ts';
-import { checksOf, operationOf } from '../ledger-store.ts';
-import type { EntryFacts } from '../ledger-batch.ts';
+import { checksOf, operationOf, type EntryFacts } from '../ledger-store.ts';
 import { inTransaction } from './ledger-database.ts';
 
 /** Reads the data that matches a query from a ledger file. All data is from the same moment. */

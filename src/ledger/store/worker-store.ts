@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
-import type { LedgerBatch } from '../ledger-batch.ts';
-import type { LedgerStore, OpenedStore, StoreState } from '../ledger-store.ts';
+import type { LedgerBatch, LedgerStore, OpenedStore, StoreState } from '../ledger-store.ts';
 import { beginFile } from './ledger-file.ts';
 import type { FileLimits } from './sqlite-file.ts';
 

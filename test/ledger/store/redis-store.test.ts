@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
-import type { LedgerBatch } from '../../../src/ledger/ledger-batch.ts';
-import { type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
+import { type LedgerBatch, type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
 import { createRedisStore, MAX_REPLICAS, openRedisStore } from '../../../src/ledger/store/redis-store.ts';
 import type { Redis } from '../../../src/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
