@@ -9,16 +9,14 @@ import {
   readOverrideFiles,
   SHOWN_EVENTS,
   type StoredOverrides,
-} from '../overrides/override-files.ts';
-import { mergeOverrides, type Override } from '../overrides/override.ts';
-import {
   formatEvent,
   formatOverrides,
   overrideJson,
   type OverrideEvent,
   parseEvent,
   parseOverrides,
-} from '../overrides/overrides-text.ts';
+} from '../overrides/override-files.ts';
+import { mergeOverrides, type Override } from '../overrides/override.ts';
 import type { OverrideRules } from '../overrides/read-override.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { openSharedTrail, type SharedDocument } from '../redis/shared-document.ts';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import { changeId, type Operator, type Override, overrideId } from './override.ts';
-import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides } from './override-files.ts';
-import type { OverrideEvent } from './overrides-text.ts';
+import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides, type OverrideEvent } from './override-files.ts';
 import { type OverrideFault, type OverrideRules, readOverride } from './read-override.ts';
 
 /** The temporary changes that operators have made to single operations ("break glass"). */

@@ -3,7 +3,7 @@ import express, { type RequestHandler, type Response, type Router } from 'expres
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import type { Overrides } from './create-overrides.ts';
 import type { Operator } from './override.ts';
-import { eventJson, overrideJson } from './overrides-text.ts';
+import { eventJson, overrideJson } from './override-files.ts';
 import { operatorName, type OverrideFault } from './read-override.ts';
 import { membersOf } from '../lib/plain-object.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createOverrides, MAX_OVERRIDES } from '../../src/overrides/create-overrides.ts';
 import type { Override } from '../../src/overrides/override.ts';
-import { SHOWN_EVENTS } from '../../src/overrides/override-files.ts';
-import type { OverrideEvent } from '../../src/overrides/overrides-text.ts';
+import { SHOWN_EVENTS, type OverrideEvent } from '../../src/overrides/override-files.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { until } from '../builders/until.ts';
 import { NOW, overrideWith } from './override-with.ts';

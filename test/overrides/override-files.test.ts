@@ -2,8 +2,12 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFi
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Override } from '../../src/overrides/override.ts';
-import { createOverrideFiles, readOverrideFiles, SHOWN_EVENTS } from '../../src/overrides/override-files.ts';
-import type { OverrideEvent } from '../../src/overrides/overrides-text.ts';
+import {
+  createOverrideFiles,
+  readOverrideFiles,
+  SHOWN_EVENTS,
+  type OverrideEvent,
+} from '../../src/overrides/override-files.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { NOW, overrideWith } from './override-with.ts';
 
