@@ -1,5 +1,4 @@
-import { plainText } from '../report/plain-text.ts';
-import { wrapText } from '../report/text-layout.ts';
+import { plainText, wrapText } from '../report/plain-text.ts';
 import type { Examination } from './examine.ts';
 import type { Recommendation } from './probe.ts';
 

@@ -9,8 +9,7 @@ import {
   NO_DIFFERENCE,
 } from './comparison.ts';
 import { jsonText, REPORT_SCHEMA, REPORT_VERSION, toJsonFinding } from './json-report.ts';
-import { createPaint, wrapText } from './text-layout.ts';
-import { escapeMarkdown, markdownCode, plainText } from './plain-text.ts';
+import { createPaint, wrapText, escapeMarkdown, markdownCode, plainText } from './plain-text.ts';
 import type { RenderOptions } from './render-options.ts';
 import { operationName, placeWords } from './report-words.ts';
 

@@ -1,5 +1,5 @@
 import { type AcceptedViolation, isOutage } from '../model/ledger-entry.ts';
-import { plainText } from './plain-text.ts';
+import { plainText, createPaint, type Paint, wrapText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
@@ -13,7 +13,6 @@ import {
   timeWords,
 } from './report-words.ts';
 import { type Finding, findingsOf, isNew, type Report } from './report.ts';
-import { createPaint, type Paint, wrapText } from './text-layout.ts';
 
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
