@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { failureHint, statusHint } from '../upstream/failure-hints.ts';
+import { failureHint, statusHint } from '../upstream/transport-failure.ts';
 import { errorShape } from '../upstream/translate-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Services } from './assemble-services.ts';

@@ -1,5 +1,5 @@
 import { errorShape } from '../upstream/translate-failure.ts';
-import { statusHint } from '../upstream/failure-hints.ts';
+import { statusHint } from '../upstream/transport-failure.ts';
 import { CannotProbe, type DoctorFinding, failureText, valuesOf } from './probe.ts';
 import type { ProbeClient, ProbeResponse } from './probe-client.ts';
 

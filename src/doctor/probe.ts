@@ -1,7 +1,7 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Severity } from '../model/severity.ts';
-import { failureHint } from '../upstream/failure-hints.ts';
+import { failureHint } from '../upstream/transport-failure.ts';
 import type { ProbeClient, ProbeFailure, ProbeRequest, ProbeResponse } from './probe-client.ts';
 
 /** Something about the server that an operator should know or change. */

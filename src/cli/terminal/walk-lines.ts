@@ -1,6 +1,6 @@
 import { countWords } from '../../report/report-words.ts';
 import type { WalkSummary } from '../../walk/walk-tally.ts';
-import { statusHint } from '../../upstream/failure-hints.ts';
+import { statusHint } from '../../upstream/transport-failure.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 
 /** Formats the summary of a walk. */

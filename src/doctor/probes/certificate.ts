@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { DAY_MS } from '../../lib/clock.ts';
-import { failureHint } from '../../upstream/failure-hints.ts';
-import { toTransportFailure } from '../../upstream/transport-failure.ts';
+import { failureHint, toTransportFailure } from '../../upstream/transport-failure.ts';
 import { CannotProbe, type DoctorFinding } from '../probe.ts';
 
 /** Options for connecting to the server. */
