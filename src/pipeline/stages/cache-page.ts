@@ -1,6 +1,6 @@
 import { type AudienceGuard, audienceOf } from '../../cache/audience.ts';
 import { etagOf } from '../../cache/representation.ts';
-import { mayBypass } from '../../cache/cache-control.ts';
+import { mayBypass } from '../../cache/may-store.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import type { SharedPages } from '../../cache/shared-pages.ts';
 import { tagsOf } from '../../cache/tags.ts';
