@@ -905,7 +905,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the doctor sends more requests than its plan announces',
   },
   {
-    file: 'src/doctor/find-api.ts',
+    file: 'src/doctor/examine.ts',
     find: "send({ path: listPath, credential: 'none' })",
     replace: 'send({ path: listPath })',
     test: 'test/doctor/examine.test.ts',
