@@ -12,8 +12,7 @@ import { type AddressChange, createAddressPool } from './address-pool.ts';
 import { createConnections } from './connections.ts';
 import { createHealthProbes } from './health-probes.ts';
 import { type UpstreamAddress, upstreamPath } from './addresses.ts';
-import { createProxy } from './proxy/create-proxy.ts';
-import { sendProxied } from './proxy/send-proxied.ts';
+import { createProxy, sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import {
   createStop,

@@ -503,7 +503,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/proxy/create-proxy.ts',
+    file: 'src/upstream/proxy/send-proxied.ts',
     find: 'if (FRAMING.has(key)) continue;',
     replace: '',
     test: 'test/security/connection-names-framing.test.ts',

@@ -1,8 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
-import { createProxy, type Proxy } from '../../../src/upstream/proxy/create-proxy.ts';
-import { sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
+import { createProxy, type Proxy, sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
 import { createStop } from '../../../src/upstream/sending.ts';
 import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
 import { drain, endOf } from '../../builders/streamed-body.ts';
