@@ -18,7 +18,7 @@ import { isOutage } from '../model/ledger-entry.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
-import { createLookup, type Lookup } from '../pipeline/lookup.ts';
+import { createLookup, type Lookup } from '../pipeline/decide-permission.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';

@@ -12,7 +12,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
-import type { Lookup } from './lookup.ts';
+import type { Lookup } from './decide-permission.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
 /** Services for checking request bodies. */

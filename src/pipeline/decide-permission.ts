@@ -1,6 +1,8 @@
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import { type Operation, PERMISSION_DENIED } from '../model/operation.ts';
+import type { Principal } from '../model/principal.ts';
 import type { Decision } from '../model/requirement.ts';
 import type { Trace } from '../model/trace.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
@@ -8,10 +10,10 @@ import type { Violation } from '../model/violation.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../permissions/decide.ts';
 import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
 import { readError } from '../upstream/translate-failure.ts';
 import { type PermissionMessage, plainText } from '../upstream/permission-message.ts';
 import type { Exchange } from './exchange.ts';
-import type { Lookup } from './lookup.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
 /** Decides whether a caller may use an operation. */
@@ -183,4 +185,32 @@ export function isPermissionDenial(
   if (ambiguous === undefined && response.status === 403 && isJson) return true;
   if (ambiguous !== undefined && messages.some((text) => plainText(text) === plainText(ambiguous.text))) return false;
   return messages.some((text) => isMessage(text, operation.documentedErrors));
+}
+
+/**
+ * Reads a small resource from the upstream with the caller's own credential. Returns undefined if the resource is not
+ * available.
+ */
+export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
+
+/** Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without it. */
+export function createLookup(upstream: Upstream): Lookup {
+  return async (target, { authorization }) => {
+    try {
+      const response = await upstream.exchange({
+        method: 'GET',
+        target,
+        headers: [
+          ['Accept', 'application/json'],
+          ['Content-Type', 'application/json'],
+          ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
+        ],
+        mode: 'buffered',
+      });
+      if (response.status !== 200 || !Buffer.isBuffer(response.body)) return undefined;
+      return parsedValue(parseBounded(response.body, DEFAULT_JSON_LIMITS));
+    } catch {
+      return undefined;
+    }
+  };
 }

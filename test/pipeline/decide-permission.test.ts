@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS, type Principal } from '../../src/model/principal.ts';
 import type { Decision, Requirement } from '../../src/model/requirement.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
 import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
@@ -11,7 +12,9 @@ import {
   isPermissionDenial,
   permissionMismatch,
   traceDecision,
+  createLookup,
 } from '../../src/pipeline/decide-permission.ts';
+import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
 import {
   callerNamed,
   exchangeWith,
@@ -19,7 +22,9 @@ import {
   type PlannedParts,
   plannedWith,
   traceWith,
+  JSON_TYPE,
 } from '../builders/exchange.ts';
+import { fakeExchanges } from '../builders/fake-exchanges.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 
 describe('permission decisions', () => {
@@ -317,5 +322,40 @@ describe('a permission denial', () => {
     expect(
       isPermissionDenial(operationWith({ documentedErrors: onlyPermission }), { ...response, status: 403 }, isMessage),
     ).toBe(true);
+  });
+});
+
+const answer = (body: string, status = 200): ExchangedResponse => ({
+  status,
+  headers: JSON_TYPE,
+  body: Buffer.from(body),
+  attempts: 1,
+});
+
+const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
+  createLookup(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
+
+describe('a lookup', () => {
+  it("sends the caller's own credential, and none for an anonymous caller", async () => {
+    const { upstream, sent } = fakeExchanges(() => answer('{"id":1}'));
+    const lookUp = createLookup(upstream);
+    expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
+    await lookUp('/a.json', ANONYMOUS);
+    expect(sent).toMatchObject([
+      { method: 'GET', target: '/a.json', mode: 'buffered' },
+      {
+        headers: [
+          ['Accept', 'application/json'],
+          ['Content-Type', 'application/json'],
+        ],
+      },
+    ]);
+    expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
+  });
+
+  it('decides nothing if it fails', async () => {
+    expect(await found(Promise.reject(new UpstreamFailure('deadline')))).toBeUndefined();
+    expect(await found(answer('{"id":1}', 404))).toBeUndefined();
+    expect(await found(answer('<html>'))).toBeUndefined();
   });
 });
