@@ -5,7 +5,7 @@ import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-j
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
-import { createKnownIds, type KnownIds } from './known-ids.ts';
+import { createKnownIds, type KnownIds } from './walk-requests.ts';
 import { toSampledResponse } from './sampled-response.ts';
 import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';

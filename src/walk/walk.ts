@@ -3,8 +3,7 @@ import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { firstRequests, missingIds, type WalkRequest, variationsOf } from './walk-requests.ts';
-import { createKnownIds } from './known-ids.ts';
+import { firstRequests, missingIds, type WalkRequest, variationsOf, createKnownIds } from './walk-requests.ts';
 import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
 import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
 
