@@ -34,7 +34,7 @@ import {
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
-import { wireHeaders } from './request-headers.ts';
+import { wireHeaders } from './headers.ts';
 
 /** One request to the upstream. */
 export interface UpstreamRequest {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { endToEnd } from './end-to-end-headers.ts';
+import { endToEnd } from './headers.ts';
 import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici expects. */

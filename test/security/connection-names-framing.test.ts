@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { endToEnd } from '../../src/upstream/end-to-end-headers.ts';
+import { endToEnd } from '../../src/upstream/headers.ts';
 import { createProxy, sendProxied } from '../../src/upstream/proxy/send-proxied.ts';
 import { uploadOf } from '../../src/upstream/proxy/upload.ts';
 import { createStop } from '../../src/upstream/sending.ts';

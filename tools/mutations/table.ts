@@ -229,7 +229,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a client chooses a trace id that is always exported',
   },
   {
-    file: 'src/upstream/request-headers.ts',
+    file: 'src/upstream/headers.ts',
     find: 'const isOwnTrace = arrival.parentSpanId === undefined;',
     replace: 'const isOwnTrace = true;',
     test: 'test/gateway/tracing.test.ts',
@@ -612,10 +612,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an address in upper case is not recognized',
   },
   {
-    file: 'src/upstream/end-to-end-headers.ts',
+    file: 'src/upstream/headers.ts',
     find: 'name.length > MAX_NAME ? readGroups(name) :',
     replace: 'name.length > MAX_NAME ? 0 :',
-    test: 'test/upstream/request-headers.test.ts',
+    test: 'test/upstream/headers.test.ts',
     why: 'a long name carries a header of the connection to the upstream',
     trust: true,
   },

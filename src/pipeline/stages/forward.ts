@@ -17,7 +17,7 @@ import {
   type SharedIdentity,
   tracedIdentity,
   transparentHeaders,
-} from '../../upstream/request-headers.ts';
+} from '../../upstream/headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
 import type { Exchange } from '../exchange.ts';

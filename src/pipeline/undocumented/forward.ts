@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
-import { passthroughHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
+import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';

@@ -6,7 +6,7 @@ import {
   requestHeaders,
   sharedIdentity,
   transparentHeaders,
-} from '../../src/upstream/request-headers.ts';
+} from '../../src/upstream/headers.ts';
 import { arrivalOf } from './support/gateway.ts';
 
 const client = [
