@@ -5,8 +5,7 @@ import { parseWithCache } from './document-cache.ts';
 import { readSource } from './document-source.ts';
 import { toDocumentFault } from '../generate/place-of-schema.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
-import { applyOverlays } from '../overlay/apply-overlays.ts';
-import { placeFaults } from '../overlay/origins.ts';
+import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 
 /** The document and its sources. */
 interface ReadDocument {
