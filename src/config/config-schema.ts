@@ -1,8 +1,12 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
 import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../learn/learn-options.ts';
 import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
@@ -134,4 +138,130 @@ export function configSchema(): Record<string, unknown> {
       },
     }),
   };
+}
+
+/** An invalid value in the configuration. The value itself is never included, because it may be a secret. */
+export interface ConfigProblem {
+  readonly pointer: string;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+const MAX_PROBLEMS = 100;
+
+const validate = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  verbose: true,
+  ownProperties: true,
+  formats: { regex: isRegex },
+  // A test checks this constant schema against the meta-schema. Doing so here would double the compile time.
+  validateSchema: false,
+  meta: false,
+  code: { optimize: false },
+}).compile(configSchema());
+
+/** Checks a configuration against the schema. Returns all problems, up to a limit. */
+export function checkConfig(value: unknown): readonly ConfigProblem[] {
+  if (validate(value)) return [];
+  return relevantErrors(validate.errors ?? [])
+    .slice(0, MAX_PROBLEMS)
+    .map(toProblem);
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text, 'iu') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+// If every alternative in a schema fails, only the errors of the intended alternative are useful. That is the one whose
+// constants match.
+function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
+  let relevant = [...errors];
+  for (const choice of choices) {
+    const branchOf = (error: ErrorObject) =>
+      error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`)
+        ? error.schemaPath.slice(choice.schemaPath.length + 1).split('/')[0]
+        : undefined;
+    const branches = Map.groupBy(
+      relevant.filter((error) => branchOf(error) !== undefined && error.instancePath.startsWith(choice.instancePath)),
+      (error) => branchOf(error),
+    );
+    const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
+    const inside = new Set([...branches.values()].flat());
+    // If several alternatives match, none of the others is intended.
+    const severalMatch = Array.isArray(choice.params['passingSchemas']);
+    const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
+    relevant = relevant
+      .filter((error) => !inside.has(error) && (error !== choice || only === undefined))
+      .concat(only ?? []);
+  }
+  return relevant;
+}
+
+function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.keyword === 'const' || (error.keyword === 'type' && error.instancePath === choice.instancePath);
+}
+
+function toProblem(error: ErrorObject): ConfigProblem {
+  const params: Record<string, unknown> = error.params;
+  if (error.keyword === 'additionalProperties') {
+    const key = String(params['additionalProperty']);
+    const parent: unknown = error.parentSchema;
+    const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
+    const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
+    return {
+      pointer: `${error.instancePath}/${escapePointer(key)}`,
+      message: 'is not a known key',
+      ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
+    };
+  }
+  const words = isPlainObject(error.params) ? allowedWords(params) : undefined;
+  const near = words !== undefined && typeof error.data === 'string' ? closestName(error.data, words) : undefined;
+  return {
+    pointer: error.instancePath,
+    message: words === undefined ? plainMessage(error) : `must be one of ${words.join(', ')}`,
+    ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
+  };
+}
+
+function allowedWords(params: Readonly<Record<string, unknown>>): string[] | undefined {
+  const values = params['allowedValues'];
+  return Array.isArray(values) ? values.map(String) : undefined;
+}
+
+function plainMessage(error: ErrorObject): string {
+  const parent: unknown = error.parentSchema;
+  const schema = isPlainObject(parent) ? parent : {};
+  if (error.keyword === 'oneOf' && Array.isArray(schema['oneOf'])) {
+    const keys = schema['oneOf'].flatMap((one: unknown) => (isPlainObject(one) ? one['required'] : undefined));
+    if (keys.every((key) => typeof key === 'string')) return `requires exactly one of ${[...new Set(keys)].join(', ')}`;
+  }
+  if (error.keyword === 'type' && schema['type'] === 'integer') {
+    const bounds = [bound('from', schema['minimum']), bound('to', schema['maximum'])];
+    return ['must be a whole number', ...bounds].join('');
+  }
+  if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
+    return `has the wrong format. ${schema['description']}`;
+  return error.message ?? `violates the rule ${error.keyword}`;
+}
+
+const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
+
+// Returns the right place for a misplaced key. For example, it returns `listen.port` for `port` at the top level.
+function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
+  const properties = schema['properties'];
+  if (!isPlainObject(properties)) return undefined;
+  for (const [name, child] of Object.entries(properties)) {
+    if (name === key && trail !== '') return `${trail}${name}`;
+    const below = isPlainObject(child) ? placeOfKey(key, child, `${trail}${name}.`) : undefined;
+    if (below !== undefined) return below;
+  }
+  return undefined;
 }

@@ -9,7 +9,7 @@ import { tracingProblems } from '../telemetry/tracing-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import { usesRedis } from '../redis/redis-options.ts';
-import type { ConfigProblem } from './check-config.ts';
+import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './environment.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';

@@ -16,7 +16,7 @@ import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
 import { TRACING_DEFAULTS } from '../telemetry/tracing-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
-import { checkConfig, type ConfigProblem } from './check-config.ts';
+import { checkConfig, type ConfigProblem } from './config-schema.ts';
 import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';

@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../lib/network-address.ts';
 import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/service-authorization.ts';
-import type { ConfigProblem } from './check-config.ts';
+import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './environment.ts';
 import type { Settings } from './settings.ts';
 
