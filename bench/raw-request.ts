@@ -11,7 +11,7 @@ export interface RawResponse {
   readonly bytes: number;
 }
 
-/** Sends a GET request on a new connection and reads the complete response. Rejects after ten seconds. */
+/** Sends a GET request on a new connection and reads the complete response. Rejects after a minute. */
 export function rawRequest(
   port: number,
   path: string,
@@ -21,7 +21,7 @@ export function rawRequest(
     const socket = connect(port, '127.0.0.1');
     const parts: Buffer[] = [];
     const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
-    socket.setTimeout(10_000, () => socket.destroy(new Error(`no response for ${path} within 10 s`)));
+    socket.setTimeout(60_000, () => socket.destroy(new Error(`no response for ${path} within 60 s`)));
     socket.on('error', reject);
     socket.on('data', (part: Buffer) => {
       parts.push(part);

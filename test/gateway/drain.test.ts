@@ -107,7 +107,7 @@ describe('a gateway that is stopping', () => {
 
   it('is not ready, but listens and keeps connections until the lame-duck period is over', async () => {
     const client = await connectRaw(Number(new URL(gateway.url).port));
-    const closed = gateway.gateway.close({ lameDuckSeconds: 1 });
+    const closed = gateway.gateway.close({ lameDuckSeconds: 4 });
     expect((await gateway.admin('/readyz')).status).toBe(503);
     client.send(request('/services/v2/question.json'));
     expect(await client.until(/\r\n\r\n\{/)).not.toMatch(/connection: close/i);

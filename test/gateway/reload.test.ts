@@ -402,7 +402,7 @@ describe('a rolling restart of two gateways', () => {
     const start = async () => {
       const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 20 } } });
       // Much longer than the interval at which readiness is checked, because a busy machine delays the checks.
-      const stop = () => gateway.gateway.close({ lameDuckSeconds: 1.5 });
+      const stop = () => gateway.gateway.close({ lameDuckSeconds: 4 });
       return { url: gateway.url, adminUrl: gateway.adminUrl, stop };
     };
     const load = { path: QUESTIONS, headers: { Authorization: basic('admin') }, clients: 8 };

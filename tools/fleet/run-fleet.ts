@@ -28,6 +28,8 @@ export interface FleetSettings {
   readonly disturbed: boolean;
   /** Whether additional writes measure how fast purges arrive. */
   readonly probes: boolean;
+  /** The run lasts until this is true, even if it takes longer than `seconds`. */
+  readonly until?: (seen: Seen) => boolean;
 }
 
 /** The costs of one steady window. */
@@ -85,6 +87,8 @@ export function settleSeconds(freshSeconds: number): number {
 }
 
 const IDLE_SECONDS = 2;
+/** The smallest number of responses in a window. Without any, the costs of a request cannot be computed. */
+const MIN_RESPONSES = 20;
 
 /**
  * How long a page may still be served after its freshness lifetime if the upstream fails. It remains stored for that
@@ -125,11 +129,17 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const endsAt = startedAt + settings.seconds * 1000;
     const steady: Window[] = [];
     const costs: WindowCosts[] = [];
-    /** Measures a steady window, which starts now that the fleet has settled and ends at the given instant. */
+    const responses = () => seen.reads.length + seen.writes.length + seen.failures.length;
+    /**
+     * Measures a steady window, which starts now that the fleet has settled. It ends at the given instant, but not before
+     * some responses have arrived.
+     */
     const steadyUntil = async (at: number) => {
       const from = now();
       const before = await meter.read();
-      while (now() < at) {
+      const enough = responses() + MIN_RESPONSES;
+      const { until = () => true } = settings;
+      while (now() < at || responses() < enough || !until(seen)) {
         await pause(Math.min(5000, Math.max(1, at - now())));
         say(`${load.counts.sent} requests, ${seen.writes.length} writes, ${seen.failures.length} failures`);
       }

@@ -5,7 +5,7 @@ import { rawRequest } from '../../../bench/raw-request.ts';
 import { grouped, pause, type ProofResult } from '../proof.ts';
 import { CALLERS, pageAsk } from './callers.ts';
 import { runLoad } from './load-client.ts';
-import { faultsOf, megabytes } from './soak.ts';
+import { faultsOf, megabytes, untilSockets } from './soak.ts';
 import { withScene } from './processes.ts';
 
 const MAX_BYTES_EACH = 32 * 1024;
@@ -15,7 +15,7 @@ const BATCH = 200;
 /** How much earlier than expected a busy machine may seem to close a connection. */
 const EARLY_MS = 1000;
 /** How many times longer than `keepAliveSeconds` the connections may stay open, plus a few seconds. */
-const LATE = { factor: 2, seconds: 10 };
+const LATE = { factor: 2, seconds: 30 };
 
 /** Open files for other purposes. */
 const RESERVED_FILES = 500;
@@ -48,14 +48,13 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
     let closed = 0;
     let early = 0;
     let lastClosedAt = 0;
-    const hold = (socket: Socket) => {
-      const idleAt = performance.now();
+    const hold = ({ socket, sentAt }: Idle) => {
       idle.push(socket);
       socket.once('close', () => {
         closed += 1;
         lastClosedAt = performance.now();
         // If a connection closes too early, a load balancer may already have sent its next request on it.
-        if (lastClosedAt - idleAt < keepAliveSeconds * 1000 - EARLY_MS) early += 1;
+        if (lastClosedAt - sentAt < keepAliveSeconds * 1000 - EARLY_MS) early += 1;
       });
     };
     for (let opened = 0; opened < connections; opened += BATCH) {
@@ -83,8 +82,7 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
     if (closed < idle.length) faults.push(`${idle.length - closed} idle connections were not closed`);
     if (early > 0) faults.push(`${early} connections were closed early`);
     for (const socket of idle) socket.destroy();
-    await pause(300);
-    const left = gateway.sockets() - before.sockets;
+    const left = (await untilSockets(gateway, before.sockets + 2)) - before.sockets;
     if (left > 2) faults.push(`${left} sockets are open after the connections were closed`);
     return {
       cases: connections,
@@ -106,14 +104,21 @@ function maxConnections(): number {
   return soft === 'unlimited' ? Infinity : Math.max(1, Number(soft) - RESERVED_FILES);
 }
 
+/** An idle connection, and when its request was sent. A busy machine can delay the response, but not this. */
+interface Idle {
+  readonly socket: Socket;
+  readonly sentAt: number;
+}
+
 /** Opens a connection, sends one request, and resolves after the response. */
-async function openIdle(port: number, message: string): Promise<Socket> {
+async function openIdle(port: number, message: string): Promise<Idle> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
+  const sentAt = performance.now();
   socket.write(message, 'latin1');
   await once(socket, 'data');
   // Discards the rest of the response and notices when the connection ends.
   socket.resume();
   socket.on('error', () => undefined);
-  return socket;
+  return { socket, sentAt };
 }

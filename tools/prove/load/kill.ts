@@ -123,10 +123,12 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
   });
 }
 
-/** Listens on the port of a killed gateway, as any other program could. */
+/** Listens on the port of a killed gateway, as any other program could, unless another program already does. */
 async function takePort(port: number): Promise<Server> {
   const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+  });
   return server;
 }
 

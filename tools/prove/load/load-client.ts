@@ -46,7 +46,7 @@ export interface RunningLoad {
   stop(): Promise<LoadCounts>;
 }
 
-const GIVE_UP_MS = 30_000;
+const GIVE_UP_MS = 60_000;
 /** The maximum number of distinct texts per count. */
 const MAX_TEXTS = 20;
 

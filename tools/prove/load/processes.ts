@@ -19,7 +19,7 @@ import { rolesText } from './callers.ts';
 import type { UpstreamReport, UpstreamSettings } from './scripted-upstream.ts';
 
 /** How long a gateway may take to start. Other programs may keep the machine busy. */
-const START_MS = 60_000;
+const START_MS = 120_000;
 const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 
 /** The scripted upstream in a separate process. */

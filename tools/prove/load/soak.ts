@@ -155,9 +155,9 @@ export async function countInLedger(folder: string): Promise<number> {
   }
 }
 
-/** Waits for connections that are closed because they are idle. Returns the number of open sockets. */
-async function untilSockets(gateway: GatewayProcess, wanted: number): Promise<number> {
-  const giveUpAt = performance.now() + 10_000;
+/** Waits for connections to close until at most `wanted` sockets are open. Returns the number of open sockets. */
+export async function untilSockets(gateway: GatewayProcess, wanted: number): Promise<number> {
+  const giveUpAt = performance.now() + 60_000;
   while (gateway.sockets() > wanted && performance.now() < giveUpAt) await pause(100);
   return gateway.sockets();
 }
