@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { examine, type Examination, type ExamineOptions, maxRequests, PROBES } from '../../src/doctor/examine.ts';
 import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -14,7 +15,7 @@ function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<
     authorization: AUTHORIZATION,
     idleMs: 100,
     maxConcurrency: 2,
-    timeoutMs: 2000,
+    timeoutMs: 20_000,
     delayMs: 0,
     signal: new AbortController().signal,
     onStep: () => undefined,
@@ -125,30 +126,30 @@ describe('a server without defects', () => {
 });
 
 describe('a server that cannot be examined', () => {
-  it.each<[string, (socket: Socket) => void, RegExp]>([
+  it.each<[string, (socket: Socket) => void, RegExp, timeoutMs?: number]>([
     ['resets every connection', (socket) => socket.resetAndDestroy(), /closes the connection/],
     ['closes every connection', (socket) => socket.end(), /closes the connection/],
     ['sends garbage', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'), /does not speak HTTP\/1\.1/],
-    ['never responds', () => undefined, /does not respond in time/],
+    ['never responds', () => undefined, /does not respond in time/, 300],
     [
       'stops in the middle of a response',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
       /does not respond in time/,
+      300,
     ],
     [
       'closes the connection in the middle of a response',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'),
       /closes the connection in the middle of a response/,
     ],
-  ])('is explained if it %s', async (_name, onRequest, reason) => {
+  ])('is explained if it %s', async (_name, onRequest, reason, timeoutMs = 20_000) => {
     const url = await startRawServer((socket) => socket.once('data', () => onRequest(socket)));
-    await expect(examineAt(url, { timeoutMs: 300 })).rejects.toThrow(reason);
+    await expect(examineAt(url, { timeoutMs })).rejects.toThrow(reason);
   });
 
   it('is explained if nothing listens', async () => {
-    const server = await startFakeUpstream(healthy);
-    await server.close();
-    await expect(examineAt(server.url)).rejects.toThrow('does not accept connections on this port');
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await expect(examineAt(url)).rejects.toThrow('does not accept connections on this port');
   });
 
   it('is explained if it is a website without the API', async () => {

@@ -39,7 +39,7 @@ export function clientOf(url: string, options: Partial<ProbeClientOptions> = {})
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
   if (!('address' in parsed)) throw new Error('invalid URL');
   const { signal } = new AbortController();
-  const standard = { authorization: AUTHORIZATION, maxRequests: 500, delayMs: 0, timeoutMs: 5000, signal };
+  const standard = { authorization: AUTHORIZATION, maxRequests: 500, delayMs: 0, timeoutMs: 10_000, signal };
   return createProbeClient(parsed.address, { ...standard, ...options });
 }
 

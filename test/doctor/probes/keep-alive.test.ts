@@ -5,18 +5,20 @@ import { runProbe, runProbeAt, startRawServer, texts, valueOf, withHeaders } fro
 describe('the keep-alive probe', () => {
   it('measures how long an idle connection lives, and recommends less', async () => {
     const url = await startRawServer((socket) => {
-      let timer: NodeJS.Timeout | undefined;
+      let count = 0;
       socket.on('data', () => {
+        count += 1;
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
-        clearTimeout(timer);
-        timer = setTimeout(() => socket.end(), 150);
+        if (count === 2) setTimeout(() => socket.end(), 150);
       });
     });
-    const result = await runProbeAt(url, keepAliveProbe, { idleMs: 10_000 });
-    const ms = valueOf(result, 'upstream.idleTimeoutMs');
-    expect(ms).toBeGreaterThan(50);
-    expect(ms).toBeLessThan(5000);
-    expect(texts(result).join()).toMatch(/Idle connections are closed after \d+ ms/);
+    const result = await runProbeAt(url, keepAliveProbe, { idleMs: 60_000 });
+    // A busy machine can notice the response or the close late, so the measured time is not certain.
+    const [, measured = ''] = /closed an idle connection after (\d+) ms/.exec(result.facts.join()) ?? [];
+    const ms = Number(measured);
+    expect(measured).not.toBe('');
+    expect(valueOf(result, 'upstream.idleTimeoutMs')).toBe(Math.max(1, Math.floor(ms * 0.8)));
+    expect(texts(result)).toEqual(ms < 2000 ? [`medium: Idle connections are closed after ${ms} ms.`] : []);
   });
 
   it('reports a server that closes the connection after each response', async () => {
