@@ -7,6 +7,7 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { connectTo, type RedisServer, startRedisServer } from '../builders/redis-server.ts';
+import { startTcpProxy } from '../builders/tcp-proxy.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
@@ -194,6 +195,51 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       return sharedBy(alone).follower.isSynced();
     });
     expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
+  });
+
+  // The others cannot know about writes of a gateway that is cut off. They serve the old page until it can no longer be
+  // served, but not a moment longer than the gateway is cut off.
+  it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
+    const server = await startRedisServer(path);
+    const proxy = await startTcpProxy(server.port);
+    const config = { cache: { freshSeconds: 3_600 } };
+    const [writer] = (await startFleet(1, { url: `redis://127.0.0.1:${proxy.port}` }, fake, { config })) as [
+      TestGateway,
+    ];
+    const [reader] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    await read(reader);
+    proxy.cut();
+    await until(() => !sharedBy(writer).redis.isAvailable());
+    title = 'second';
+    const body = { body: 'a comment' };
+    const written = await writer.call('/services/v2/node/118/comment.json', { user: 'alice', method: 'POST', body });
+    expect(written.status).toBe(201);
+    expect(titleOf(await read(writer))).toBe('second');
+    expect(titleOf(await read(reader))).toBe('first');
+    proxy.restore();
+    while (titleOf(await read(reader)) !== 'second');
+    expect(titleOf(await read(writer))).toBe('second');
+  });
+
+  it('loses no purge if the connection is cut again and again', async () => {
+    const server = await startRedisServer(path);
+    const proxy = await startTcpProxy(server.port);
+    const config = { cache: { freshSeconds: 3_600 } };
+    const [writer] = (await startFleet(1, { url: `redis://127.0.0.1:${proxy.port}` }, fake, { config })) as [
+      TestGateway,
+    ];
+    const [reader] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    for (let round = 0; round < 5; round += 1) {
+      title = `round ${round}`;
+      await read(reader);
+      title = `round ${round} written`;
+      // The connection breaks while the purge is sent, so the writer cannot know whether it arrived.
+      const purged = purgeAt(writer);
+      if (round % 2 === 0) proxy.cut();
+      await purged;
+      proxy.restore();
+      while (titleOf(await read(reader)) !== `round ${round} written`);
+    }
   });
 
   it('refuses a page at a gateway that has never seen the list, because another one knows its page count', async () => {
