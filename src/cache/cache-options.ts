@@ -88,16 +88,18 @@ const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum:
 const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
   staleWhileRevalidateSeconds: seconds(
-    'Seconds after freshness ends for which it is served while a new one is fetched.',
+    'Seconds after it becomes stale for which a stored response is served while a new one is fetched.',
   ),
-  staleIfErrorSeconds: seconds('Seconds after freshness ends for which it is served if the upstream fails.'),
+  staleIfErrorSeconds: seconds(
+    'Seconds after it becomes stale for which a stored response is served if the upstream fails.',
+  ),
 };
 
 /** The schema property of `store`. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:
-    'Which responses are stored: only valid ones, also those with accepted violations, or all with the documented envelope.',
+    'Which responses are stored: only valid ones (valid), also those with accepted violations (accepted), or all that have the documented envelope (wellFormed).',
 };
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 10_000 };
@@ -111,9 +113,9 @@ export const cacheOptionsSchema = {
     ...freshnessProperties,
     maxBytes: { type: 'integer', minimum: 65_536, description: 'The maximum memory for stored responses, in bytes.' },
     maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The maximum size of a stored response, in bytes.' },
-    gzip: { type: 'boolean', description: 'Send stored responses in gzip form to clients that accept it.' },
+    gzip: { type: 'boolean', description: 'Whether stored responses are sent compressed to clients that accept gzip.' },
     store: storeProperty,
-    respectUpstream: { type: 'boolean', description: "Respect the upstream's Cache-Control and Expires." },
+    respectUpstream: { type: 'boolean', description: "Whether the upstream's Cache-Control and Expires are honored." },
     defaultPageSize: {
       description: "The upstream's default page size, for all lists or by operation id.",
       anyOf: [pageSize, { type: 'object', additionalProperties: pageSize }],
@@ -121,27 +123,38 @@ export const cacheOptionsSchema = {
     noCacheRoles: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Roles whose no-cache is honored.',
+      description: 'Roles whose callers may use no-cache.',
     },
     sampleShared: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: "The share of hits on shared pages that is compared with the caller's own response.",
+      description: 'The share of hits on shared pages that are compared with a response fetched for the caller.',
     },
     earlyRefresh: {
       type: 'number',
       minimum: 0,
       maximum: 0.5,
-      description: "The last part of a page's freshness in which one of the gateways with a common Redis refreshes it.",
+      description:
+        "The last part of a page's freshness, as a share of it, during which one of the gateways that share Redis refreshes the page.",
     },
     failures: {
       type: 'object',
       additionalProperties: false,
       description: 'When requests for a page that keeps failing are refused.',
       properties: {
-        after: { type: 'integer', minimum: 0, maximum: 1000, description: 'Failures in a row; 0 refuses nothing.' },
-        seconds: { type: 'integer', minimum: 1, maximum: 600, description: 'How long the page is refused.' },
+        after: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 1000,
+          description: 'Number of consecutive failures of the page; with 0, no requests are refused.',
+        },
+        seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 600,
+          description: 'How long requests for the page are refused.',
+        },
       },
     },
   },
@@ -215,13 +228,14 @@ export const operationCacheSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    enabled: { type: 'boolean', description: 'Store responses of this operation.' },
-    audience: { enum: ['caller', 'permissions', 'public'], description: 'The callers that share a stored response.' },
+    enabled: { type: 'boolean', description: 'Whether responses of this operation are stored.' },
+    audience: { enum: ['caller', 'permissions', 'public'], description: 'The callers who share a stored response.' },
     ...freshnessProperties,
     store: storeProperty,
     assumeImpersonal: {
       type: 'boolean',
-      description: "Assert that the upstream's responses do not depend on the caller; required for a shared audience.",
+      description:
+        "The operator's assurance that the upstream's responses do not depend on the caller; required for a shared audience unless there is a service account.",
     },
   },
 };

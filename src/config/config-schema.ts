@@ -42,14 +42,17 @@ export function configSchema(): Record<string, unknown> {
     $id: 'urn:portico:schema:config',
     title: 'Configuration of Portico',
     ...closed({
-      mode: { enum: MODE_NAMES, description: 'Default: strict on the embedded upstream, observe with a real one.' },
+      mode: {
+        enum: MODE_NAMES,
+        description:
+          'The preset for all checks; by default, strict with the reference server and observe with a real upstream.',
+      },
       checks: checksSchema,
       errors: errorsSchema,
       publicBasePath: {
         type: 'string',
         pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
-        description:
-          'The prefix of /services/v2/ in the paths that clients use, for example /qa; without a trailing slash.',
+        description: 'The path prefix that clients use before /services/v2, for example /qa; without a trailing slash.',
       },
       publicOrigin: {
         type: 'string',
@@ -73,7 +76,7 @@ export function configSchema(): Record<string, unknown> {
         description: 'Whether Portico starts with a real upstream if all users of the machine can read a secret.',
       },
       upstream: upstreamOptionsSchema,
-      rewriteUrls: { type: 'boolean', description: 'Rewrite absolute legacy addresses in bodies.' },
+      rewriteUrls: { type: 'boolean', description: 'Whether absolute legacy addresses in bodies are rewritten.' },
       reference: referenceSchema,
       authentication: identityOptionsSchema,
       roles: rolesOptionsSchema,
@@ -91,7 +94,7 @@ export function configSchema(): Record<string, unknown> {
       release: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
-        description: 'Release label of recorded violations, to compare releases; PORTICO_RELEASE.',
+        description: "Label of the upstream's release, by which violations are counted; PORTICO_RELEASE.",
       },
       instance: {
         type: 'string',
@@ -123,12 +126,15 @@ export function configSchema(): Record<string, unknown> {
       },
       logging: closed({
         level: { enum: LOG_LEVELS },
-        principalNames: { type: 'boolean', description: 'Show the names of callers instead of keyed hashes.' },
+        principalNames: {
+          type: 'boolean',
+          description: "Whether the log contains callers' names instead of keyed hashes.",
+        },
       }),
       tracing: tracingOptionsSchema,
       operations: {
         type: 'object',
-        description: 'Overrides for individual operations, by operation id.',
+        description: 'Settings for single operations, by operation id, which override the others.',
         additionalProperties: closed({
           checks: checksSchema,
           errors: errorsSchema,

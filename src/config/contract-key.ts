@@ -15,12 +15,13 @@ export const contractKeySchema = {
     inferred: {
       // Some editors still use YAML 1.1, in which `on` and `off` are booleans.
       enum: ['on', 'off', true, false],
-      description: 'The two comment writes, which are inferred; on with the embedded upstream, off with a real one.',
+      description:
+        'The two comment writes, which are inferred; on with the reference server, off with a real upstream.',
     },
     maxCollected: contractOptionsSchema.properties.maxCollected,
     scanner: {
       enum: ['on', 'off', true, false],
-      description: 'Whether most valid responses are proven valid on their bytes, without parsing them.',
+      description: 'Whether the bytes of responses are scanned, so that most valid responses need not be parsed.',
     },
   },
 };

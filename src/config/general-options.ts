@@ -32,7 +32,7 @@ const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 /** The JSON Schema of check levels, which is used both globally and for single operations. */
 export const checksSchema = {
   type: 'object',
-  description: 'Overrides of the mode: off, report or enforce.',
+  description: 'Check levels that override the mode: off, report or enforce.',
   additionalProperties: false,
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
@@ -40,13 +40,13 @@ export const checksSchema = {
 /** The JSON Schema of the error style, which is used both globally and for single operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
-  description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
+  description: "Whether error responses have the upstream's format (legacy) or Portico's (normalized).",
 };
 
 /** The JSON Schema for the `reference` configuration key. */
 export const referenceSchema = {
   type: 'object',
-  description: 'The embedded upstream, used if upstream.url is not set.',
+  description: 'The reference server, which is used if upstream.url is not set.',
   additionalProperties: false,
   properties: {
     db: { type: 'string', minLength: 1, description: 'Path of the database, or :memory:.' },
@@ -85,7 +85,7 @@ export const undocumentedSchema = {
           path: {
             type: 'string',
             pattern: '^/services/v2/[^?#\\s]+$',
-            description: 'Under /services/v2/; {name} matches any one segment, /** at the end everything below.',
+            description: 'A path under /services/v2/; {name} matches one segment, and a trailing /** everything below.',
           },
           permission: { type: 'string', minLength: 1, description: 'The permission that the caller must have.' },
         },
@@ -148,7 +148,7 @@ export const corsOptionsSchema = {
     exposeHeaders: { ...headerNames, description: 'The response headers that pages may read.' },
     credentials: {
       type: 'boolean',
-      description: 'Whether a browser may send credentials that it has stored; not possible with the origin *.',
+      description: 'Whether a browser may send credentials that it has stored; not allowed with the origin *.',
     },
     maxAgeSeconds: {
       type: 'integer',
@@ -249,45 +249,67 @@ const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 3600 };
 /** The JSON Schema for the `listen` configuration key. */
 export const listenOptionsSchema = {
   type: 'object',
-  description: 'The listeners of Portico and the limits for requests.',
+  description: "Portico's listeners, and the limits on requests.",
   additionalProperties: false,
   properties: {
-    host: { ...host, description: 'Public side; HOST.' },
-    port: { ...port, description: 'Public side; PORT. 0 selects any free port.' },
-    adminHost: { ...host, description: 'Admin side; ADMIN_HOST. Use loopback or set an adminToken.' },
-    adminPort: { ...port, description: 'Admin side; ADMIN_PORT. 0 selects any free port.' },
+    host: { ...host, description: 'Address of the public side; HOST.' },
+    port: { ...port, description: 'Port of the public side; PORT. 0 selects any free port.' },
+    adminHost: { ...host, description: 'Address of the admin side; ADMIN_HOST. Use loopback, or set an adminToken.' },
+    adminPort: { ...port, description: 'Port of the admin side; ADMIN_PORT. 0 selects any free port.' },
     trustedProxies: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Addresses, networks (10.0.0.0/8) or loopback, linklocal, uniquelocal.',
+      description:
+        'Proxies whose forwarding headers are trusted: addresses, networks (10.0.0.0/8), or loopback, linklocal, uniquelocal.',
     },
-    keepAliveSeconds: { ...seconds, description: 'Must be longer than the idle timeout of the load balancer.' },
+    keepAliveSeconds: {
+      ...seconds,
+      description:
+        "Idle time before a client connection is closed; must be longer than the load balancer's idle timeout.",
+    },
     requestTimeoutSeconds: { ...seconds, description: 'Timeout for receiving a complete request.' },
     headersTimeoutSeconds: { ...seconds, description: 'Timeout for receiving the headers of a request.' },
-    maxTargetBytes: { type: 'integer', minimum: 256, maximum: 65_536, description: 'Longer targets get 414.' },
-    maxHeaderBytes: { type: 'integer', minimum: 1024, maximum: 131_072, description: 'Larger heads get 431.' },
-    maxBodyBytes: { type: 'integer', minimum: 1024, maximum: 268_435_456, description: 'Larger bodies get 413.' },
+    maxTargetBytes: {
+      type: 'integer',
+      minimum: 256,
+      maximum: 65_536,
+      description: 'Maximum length of a request target; longer ones get 414.',
+    },
+    maxHeaderBytes: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 131_072,
+      description: 'Maximum size of a request head; larger ones get 431.',
+    },
+    maxBodyBytes: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 268_435_456,
+      description: 'Maximum size of a request body; larger ones get 413.',
+    },
     maxJsonDepth: {
       type: 'integer',
       minimum: 8,
       maximum: 256,
-      description: 'JSON bodies with deeper nesting are not parsed; they get 400 if requests are enforced.',
+      description:
+        'Maximum nesting depth of JSON bodies; deeper ones are not parsed and get 400 if requests are enforced.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
-      description: 'JSON bodies with more members and elements are not parsed; they get 400 if requests are enforced.',
+      description:
+        'Maximum number of members and elements; JSON bodies with more are not parsed and get 400 if requests are enforced.',
     },
     lameDuckSeconds: {
       type: 'number',
       minimum: 0,
       maximum: 3600,
-      description: 'How long Portico continues to listen after SIGTERM while not ready.',
+      description: 'How long Portico continues to listen after SIGTERM, although it is no longer ready.',
     },
     tls: {
       type: 'object',
-      description: 'TLS on the public side; by default, it is plain HTTP.',
+      description: 'TLS on the public side, which uses plain HTTP by default.',
       additionalProperties: false,
       required: ['certFile', 'keyFile'],
       properties: {
@@ -303,7 +325,10 @@ export const listenOptionsSchema = {
         handshakeTimeoutSeconds: { ...seconds, description: 'Timeout for the handshake of a connection.' },
       },
     },
-    drainSeconds: { ...seconds, description: 'How long requests in flight may finish after that, or after SIGINT.' },
+    drainSeconds: {
+      ...seconds,
+      description: 'How long requests in flight have to finish after that, or after SIGINT.',
+    },
   },
 };
 
@@ -331,16 +356,27 @@ export const rateLimitsSchema = {
       per: {
         enum: ['caller', 'network', 'role'],
         default: 'caller',
-        description: 'Who shares a budget. Callers who are not verified always share that of their network.',
+        description:
+          "What has its own budget: each caller, network or role. Callers who are not verified always share their network's budget.",
       },
       operations: {
         type: 'array',
         minItems: 1,
         items: { type: 'string' },
-        description: 'Operation ids; default: all.',
+        description: 'Ids of the operations to which the rule applies; by default, all.',
       },
-      roles: { type: 'array', minItems: 1, items: { type: 'string' }, description: 'Roles; default: all callers.' },
-      requests: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Requests within the window.' },
+      roles: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string' },
+        description: 'Roles to whose callers the rule applies; by default, all callers.',
+      },
+      requests: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'Maximum number of requests within the window.',
+      },
       windowSeconds: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Length of the window.' },
     },
   },

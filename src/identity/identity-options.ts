@@ -80,7 +80,7 @@ export const identityOptionsSchema = {
   properties: {
     verifier: {
       description:
-        '`file`: the password hashes of the roles file; `upstream`: a probe request to the upstream. The default is `file` with the embedded upstream and `upstream` with a real one.',
+        '`file`: the password hashes of the roles file; `upstream`: a probe request to the upstream. The default is `file` with the reference server and `upstream` with a real upstream.',
       enum: ['file', 'upstream'],
     },
     anonymous: {
@@ -100,17 +100,17 @@ export const identityOptionsSchema = {
       0,
       3600,
     ),
-    cacheEntries: count('The largest number of cached verified credentials.', IDENTITY_DEFAULTS.cacheEntries),
+    cacheEntries: count('Maximum number of verified credentials in memory.', IDENTITY_DEFAULTS.cacheEntries),
     failures: {
       description:
-        'Failed attempts allowed per pair of client address (for IPv6, its /64) and user name; further attempts are refused with 429.',
+        'Limits on failed attempts per combination of client address (per /64 for IPv6) and user name; further attempts are refused with 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
-        limit: count('Failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
-        windowSeconds: count('The window, in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
+        limit: count('Maximum number of failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
+        windowSeconds: count('Length of the window in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
         limitPerName: count(
-          'Failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with 429.',
+          'Maximum number of failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with 429.',
           IDENTITY_DEFAULTS.failures.limitPerName,
           1,
           10_000,
@@ -122,24 +122,24 @@ export const identityOptionsSchema = {
           2_592_000,
         ),
         maxPairs: count(
-          'The largest number of stored pairs; one client address may use 1/32 of them and is refused with 429 beyond that.',
+          'Maximum number of combinations in memory; one client address may use 1/32 of them and is refused with 429 beyond that.',
           IDENTITY_DEFAULTS.failures.maxPairs,
         ),
       },
     },
     hashing: {
       description:
-        'Bounds of concurrent password hashing (verifier file); attempts that find the queue full are refused with 429.',
+        'Limits on concurrent password hashing (verifier file); if the queue is full, further attempts are refused with 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
         concurrency: count(
-          'Hashes computed concurrently; each takes about 19 MiB.',
+          'Maximum number of hashes computed concurrently; each takes about 19 MiB.',
           IDENTITY_DEFAULTS.hashing.concurrency,
           1,
           64,
         ),
-        queue: count('Attempts that may wait.', IDENTITY_DEFAULTS.hashing.queue, 0, 10_000),
+        queue: count('Maximum number of attempts waiting for a hash.', IDENTITY_DEFAULTS.hashing.queue, 0, 10_000),
       },
     },
     probe: {
@@ -154,7 +154,7 @@ export const identityOptionsSchema = {
           default: IDENTITY_DEFAULTS.probe.path,
         },
         validStatuses: {
-          description: 'The only statuses that mean a valid credential.',
+          description: 'The statuses that mean that the credential is valid; any other status means that it is not.',
           type: 'array',
           minItems: 1,
           uniqueItems: true,
@@ -162,12 +162,12 @@ export const identityOptionsSchema = {
           default: IDENTITY_DEFAULTS.probe.validStatuses,
         },
         timeoutMs: count('The timeout of a probe, in milliseconds.', IDENTITY_DEFAULTS.probe.timeoutMs, 1, 120_000),
-        concurrency: count('Concurrent probes.', IDENTITY_DEFAULTS.probe.concurrency, 1, 1000),
-        queue: count('Attempts that may wait for a probe.', IDENTITY_DEFAULTS.probe.queue, 0, 10_000),
+        concurrency: count('Maximum number of concurrent probes.', IDENTITY_DEFAULTS.probe.concurrency, 1, 1000),
+        queue: count('Maximum number of attempts waiting for a probe.', IDENTITY_DEFAULTS.probe.queue, 0, 10_000),
       },
     },
     calibrationSeconds: count(
-      'The interval at which the probe is tried with a wrong credential, in seconds.',
+      'The interval at which the probe is tested with a wrong credential, in seconds.',
       IDENTITY_DEFAULTS.calibrationSeconds,
       1,
       86_400,

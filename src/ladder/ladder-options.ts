@@ -41,13 +41,13 @@ export const LADDER_DEFAULTS: LadderOptions = {
 /** The JSON Schema for the `ladder` configuration key. */
 export const ladderOptionsSchema = {
   type: 'object',
-  description: 'When checks are raised from report to enforce, and when responses is lowered again.',
+  description: 'When checks are promoted from report to enforce, and when responses is demoted.',
   additionalProperties: false,
   properties: {
     file: {
       type: 'string',
       minLength: 1,
-      description: 'The file that stores promotions and demotions, relative to the working directory, or :memory:.',
+      description: 'The file that stores promotions and demotions, relative to the working folder, or :memory:.',
     },
     promote: {
       type: 'object',
@@ -55,20 +55,21 @@ export const ladderOptionsSchema = {
       properties: {
         enabled: {
           type: 'boolean',
-          description: 'Automatically enforce checks that would have refused no request in the whole window.',
+          description:
+            'Whether checks that would not have refused any request during the whole window are promoted automatically.',
         },
         checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'The checks that may be promoted.' },
         minAnswers: {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000,
-          description: 'The minimum number of requests with a result of the check in the window.',
+          description: 'The minimum number of requests that the check must have seen within the window.',
         },
         windowHours: {
           type: 'number',
           minimum: 1,
           maximum: 8760,
-          description: 'Length of the window in hours, in which the check must not have reported anything.',
+          description: 'Length of the window in hours, during which the check must not have reported anything.',
         },
       },
     },
@@ -78,13 +79,13 @@ export const ladderOptionsSchema = {
       properties: {
         enabled: {
           type: 'boolean',
-          description: 'Lower responses to report when it refuses too many responses.',
+          description: 'Whether responses is demoted to report when too many responses fail.',
         },
         share: {
           type: 'number',
           exclusiveMinimum: 0,
           maximum: 1,
-          description: 'The share of checked responses that may fail before responses is lowered, from 0 to 1.',
+          description: 'The share of checked responses that may fail before responses is demoted, from 0 to 1.',
         },
         windowSeconds: {
           type: 'number',

@@ -15,11 +15,15 @@ export const learnOptionsSchema = {
   description: 'Sampling of the shapes of responses that the contract leaves open.',
   additionalProperties: false,
   properties: {
-    traffic: { type: 'boolean', description: 'Sample shapes, never values, in live responses.' },
+    traffic: {
+      type: 'boolean',
+      description:
+        'Whether the shapes of live responses are sampled. Values are not, except for the words of some vocabularies.',
+    },
     file: {
       type: 'string',
       minLength: 1,
-      description: 'The file that stores observations, relative to the working directory, or :memory:.',
+      description: 'The file that stores observations, relative to the working folder, or :memory:.',
     },
   },
 };

@@ -44,19 +44,19 @@ export const ledgerOptionsSchema = {
     store: {
       enum: ['file', 'redis', 'memory'],
       description:
-        'Where the ledger is stored. The default is redis if Redis is configured, so that the gateways share one ledger, and otherwise file.',
+        'Where the ledger is stored. The default is redis if Redis is configured, so that all gateways share one ledger, and file otherwise.',
     },
     file: {
       type: 'string',
       minLength: 1,
       description:
-        'A path, relative to the working directory, or :memory: for a ledger that is lost when the process ends.',
+        'A path, relative to the working folder, or :memory: for a ledger that is lost when the process ends.',
     },
     retentionDays: {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 3650,
-      description: 'Days after their last occurrence until violations are removed.',
+      description: 'Days after its last occurrence until a violation is removed.',
     },
     maxEntries: {
       type: 'integer',

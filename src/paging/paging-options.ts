@@ -47,7 +47,7 @@ export const pagingOptionsSchema = {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
-      description: 'The largest number of stored page counts.',
+      description: 'Maximum number of page counts in memory.',
     },
   },
 };

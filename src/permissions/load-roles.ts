@@ -189,7 +189,7 @@ export const rolesFileSchema = {
       minLength: 1,
     },
     groups: names('Every group that an account may be a member of.'),
-    flags: names('Every flag that an account may have; superuser grants all permissions, but no groups.'),
+    flags: names('Every flag that an account may have; superuser grants all permissions but no group membership.'),
     roles: {
       description: 'Roles by name. Callers without a credential have the role anonymous.',
       type: 'object',
@@ -205,7 +205,7 @@ export const rolesFileSchema = {
       },
     },
     accounts: {
-      description: 'The roles, groups and flags of verified names.',
+      description: 'The accounts, with their roles, groups and flags.',
       type: 'array',
       items: {
         type: 'object',

@@ -63,7 +63,7 @@ export const permissionsOptionsSchema = {
       additionalProperties: false,
       properties: {
         lookup: {
-          description: "Path of a node, with {nodeId}; requested with the caller's credential.",
+          description: "Path of a request that returns a node, with {nodeId}; sent with the caller's credential.",
           type: 'string',
           pattern: '^/[!-~]*\\{nodeId\\}[!-~]*$',
           examples: ['/services/v2/node/{nodeId}.json'],

@@ -68,7 +68,8 @@ const pathSchema = (description: string) => ({ type: 'string', minLength: 1, des
 /** The JSON Schema for the `redis` configuration key. */
 export const redisOptionsSchema = {
   type: 'object',
-  description: 'The Redis or Valkey server on which several gateways share their state. Off without a server.',
+  description:
+    'The Redis or Valkey server through which several gateways share their state. Without a server, nothing is shared.',
   additionalProperties: false,
   properties: {
     url: {
@@ -86,7 +87,7 @@ export const redisOptionsSchema = {
       additionalProperties: false,
       required: ['name', 'nodes'],
       properties: {
-        name: { type: 'string', minLength: 1, description: 'The name of the primary, as the sentinels know it.' },
+        name: { type: 'string', minLength: 1, description: 'The name under which the sentinels know the primary.' },
         nodes: { ...nodes, description: 'Sentinels as host:port.' },
         username: { type: 'string', minLength: 1, description: 'The ACL user of the sentinels themselves.' },
         passwordFile: pathSchema('A file whose first line is the password of the sentinels themselves.'),
@@ -101,7 +102,8 @@ export const redisOptionsSchema = {
     },
     tls: {
       type: 'object',
-      description: 'TLS to the servers. An empty object turns it on with the system’s certificate authorities.',
+      description:
+        'TLS for the connections to the servers. An empty object turns it on with the system’s certificate authorities.',
       additionalProperties: false,
       properties: {
         caFile: pathSchema('The certificate authorities that are trusted, in PEM format.'),
@@ -132,7 +134,7 @@ export const redisOptionsSchema = {
       type: 'integer',
       minimum: 100,
       maximum: 1_000_000,
-      description: 'The number of changes that are stored for gateways that were disconnected.',
+      description: 'The number of changes that are stored, so that gateways that were disconnected can catch up.',
     },
   },
 };

@@ -64,7 +64,7 @@ export const tracingOptionsSchema = {
   properties: {
     disabled: {
       type: 'boolean',
-      description: 'True to export nothing even if an endpoint is set; OTEL_SDK_DISABLED.',
+      description: 'Whether export is turned off even though an endpoint is set; OTEL_SDK_DISABLED.',
     },
     endpoint: {
       type: 'string',
@@ -106,13 +106,13 @@ export const tracingOptionsSchema = {
     followSampled: {
       enum: ['trustedProxies', 'everyone'],
       description:
-        'Whose sampled flag the parentbased samplers follow: only that of listen.trustedProxies, or that of everyone.',
+        "Whose sampled flag the parentbased samplers follow: only the flags from listen.trustedProxies, or everyone's.",
     },
     exportSeconds: {
       type: 'number',
       minimum: 0.01,
       maximum: 60,
-      description: 'How long spans wait until they are exported together.',
+      description: 'How long spans are collected before they are exported together.',
     },
     maxQueuedSpans: {
       type: 'integer',

@@ -151,28 +151,53 @@ export const upstreamOptionsSchema = {
       type: 'array',
       maxItems: 31,
       items: { type: 'string', minLength: 1 },
-      description: 'Further base addresses of the same server, with the same path prefix. Requests are distributed.',
+      description:
+        'Further base addresses of the same server, with the same path prefix. Requests are distributed among all addresses.',
     },
     ejection: {
       type: 'object',
       description: 'When one of several addresses is not used for a while because its requests fail.',
       additionalProperties: false,
       properties: {
-        failures: { type: 'integer', minimum: 1, maximum: 1000, description: 'Failed requests in a row.' },
-        seconds: { type: 'integer', minimum: 1, maximum: 3600, description: 'The first time; it doubles each time.' },
-        maxSeconds: { type: 'integer', minimum: 1, maximum: 86_400, description: 'The longest time.' },
+        failures: { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of consecutive failed requests.' },
+        seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 3600,
+          description: 'How long the address is not used the first time; the time doubles with each ejection.',
+        },
+        maxSeconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 86_400,
+          description: 'The longest time for which an address is not used.',
+        },
       },
     },
     probe: {
       type: 'object',
-      description: 'Requests that test at intervals whether each address responds.',
+      description: 'Requests that test at regular intervals whether each address responds.',
       additionalProperties: false,
       properties: {
-        path: { type: 'string', pattern: '^/[!-~]*$', description: 'The path to request; without it, none are sent.' },
+        path: {
+          type: 'string',
+          pattern: '^/[!-~]*$',
+          description: 'The path to request; without it, no probes are sent.',
+        },
         intervalSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
         timeoutMs,
-        unhealthyAfter: { type: 'integer', minimum: 1, maximum: 100, description: 'Failed probes in a row.' },
-        healthyAfter: { type: 'integer', minimum: 1, maximum: 100, description: 'Successful probes in a row.' },
+        unhealthyAfter: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100,
+          description: 'Number of consecutive failed probes after which an address is not used.',
+        },
+        healthyAfter: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100,
+          description: 'Number of consecutive successful probes after which the address is used again.',
+        },
       },
     },
     credentials: {
@@ -219,12 +244,17 @@ export const upstreamOptionsSchema = {
       description: 'The maximum number of safe requests that are repeated because a reused connection was closed.',
       additionalProperties: false,
       properties: {
-        percent: { type: 'integer', minimum: 0, maximum: 100, description: 'The share of safe requests.' },
+        percent: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 100,
+          description: 'The share of safe requests that may be repeated, in percent.',
+        },
         minPerSecond: {
           type: 'integer',
           minimum: 0,
           maximum: 1000,
-          description: 'The number per second that is allowed in any case.',
+          description: 'The number of retries per second that are always allowed.',
         },
       },
     },
@@ -235,14 +265,14 @@ export const upstreamOptionsSchema = {
       minimum: 8,
       maximum: 256,
       description:
-        'JSON responses that are nested more deeply are not parsed: they are a violation, or unchecked in observe mode.',
+        'Maximum nesting depth; JSON responses that are nested more deeply are not parsed, and count as violations except in observe mode.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'JSON responses with more members and elements are not parsed: they are a violation, or unchecked in observe mode.',
+        'Maximum number of members and elements; JSON responses with more are not parsed, and count as violations except in observe mode.',
     },
     circuit: {
       type: 'object',
@@ -254,7 +284,7 @@ export const upstreamOptionsSchema = {
     },
     startupProbe: {
       type: 'boolean',
-      description: 'Whether one request tests the address of a real upstream after the start.',
+      description: 'Whether one request tests the address of a real upstream after startup.',
     },
     legacyOrigins: {
       type: 'array',
