@@ -16,10 +16,15 @@ const CALLED = { traceparent: `00-${CALLER.trace}-${CALLER.span}-01` };
 async function start(config: Record<string, unknown> = {}, more: Partial<TestGatewayOptions> = {}) {
   const receiver = await startOtlpReceiver();
   const upstream = await startFakeUpstream(exampleAnswer);
-  const { tracing, ...rest } = config as { tracing?: object };
+  const { tracing, listen, ...rest } = config as { tracing?: object; listen?: object };
   const gateway = await startTestGateway({
     upstream,
-    config: { tracing: { endpoint: receiver.url, exportSeconds: 0.01, ...tracing }, ...rest },
+    config: {
+      tracing: { endpoint: receiver.url, exportSeconds: 0.01, ...tracing },
+      // The last export at the shutdown may take as long as draining.
+      listen: { drainSeconds: 10, ...listen },
+      ...rest,
+    },
     ...more,
   });
   return { receiver, upstream, gateway };
@@ -163,7 +168,7 @@ describe('the spans of a request', () => {
     const second = gateway.call(PAGE);
     await until(() => gateway.gateway.services.upstreams.stats().inFlight === 1);
     // Nothing signals that the second request is waiting, so it is given time to join the first one.
-    for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
+    for (let turns = 0; turns < 1000; turns += 1) await new Promise(setImmediate);
     joined.resolve();
     await Promise.all([first, second]);
     const client = await clientSpan(receiver);
@@ -191,6 +196,7 @@ describe('the spans of a repeated exchange', () => {
         cache: { enabled: false },
         tracing: { endpoint: receiver.url, exportSeconds: 0.01 },
         upstream: { alternates: [working.url] },
+        listen: { drainSeconds: 10 },
       },
     });
     return { receiver, broken, working, gateway };
@@ -420,7 +426,7 @@ describe('a receiver that does not work', () => {
     gateway.metric(`portico_trace_spans_total{outcome="${outcome}"}`);
 
   it('that hangs delays no request, and further spans are dropped and counted', async () => {
-    const { receiver, gateway } = await start({ tracing: { maxQueuedSpans: 4 } });
+    const { receiver, gateway } = await start({ tracing: { maxQueuedSpans: 4 }, listen: { drainSeconds: 0.1 } });
     const stuck = Promise.withResolvers<void>();
     receiver.respond = () => stuck.resolve();
     await gateway.call(PAGE);

@@ -1,9 +1,7 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { AddressChange } from '../../src/upstream/address-pool.ts';
 import { createUpstream, type Upstream } from '../../src/upstream/create-upstream.ts';
@@ -20,17 +18,6 @@ const post = { ...get, method: 'POST', body: Buffer.from('{}') } as const;
 const ok = (request: RawRequest) => reply(request, 200, 'x');
 const reset = ({ socket }: RawRequest) => void socket.resetAndDestroy();
 const broken = (request: RawRequest) => reply(request, 500, 'x');
-
-/** Returns the address of a port on which nothing listens. */
-async function closedOrigin(): Promise<string> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
 
 interface Pool {
   readonly upstream: Upstream;
@@ -163,7 +150,7 @@ describe('several addresses', () => {
 
   it('do not lose a safe request if one of them is not listening or breaks the connection', async () => {
     const [sound, breaking] = await start(ok, reset);
-    for (const origin of [await closedOrigin(), breaking.origin]) {
+    for (const origin of [`http://127.0.0.1:${await freePort()}`, breaking.origin]) {
       const pool = poolOf([origin, sound.origin]);
       expect(await sendAll(pool, 12)).toEqual(Array.from({ length: 12 }, () => 200));
       expect(pool.upstream.stats().retries).toEqual({ succeeded: 3, failed: 0, refused: 0 });

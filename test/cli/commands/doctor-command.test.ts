@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { freePort } from '../../../bench/free-port.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
@@ -82,19 +83,17 @@ describe('portico doctor', () => {
   });
 
   it('exits with 1 and one sentence if the server is away', async () => {
-    const server = await startFakeUpstream(healthy);
-    await server.close();
-    const { code, out, err } = await portico('/', ['doctor', server.url, ...QUICK]);
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, out, err } = await portico('/', ['doctor', url, ...QUICK]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toContain(`portico: ${server.url} cannot be examined: the server does not accept connections`);
+    expect(err).toContain(`portico: ${url} cannot be examined: the server does not accept connections`);
   });
 
   it('clears its progress on a terminal before it shows an error', async () => {
-    const server = await startFakeUpstream(healthy);
-    await server.close();
+    const url = `http://127.0.0.1:${await freePort()}`;
     const { io } = processIoOf('/', {});
     const live: string[] = [];
-    await runProgram(COMMANDS, ['doctor', server.url, ...QUICK], { ...io, live: (text) => void live.push(text) });
+    await runProgram(COMMANDS, ['doctor', url, ...QUICK], { ...io, live: (text) => void live.push(text) });
     expect(live).toEqual(['… address', '']);
   });
 
