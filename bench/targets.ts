@@ -131,7 +131,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'latency of a hit at half the peak rate',
-    what: 'the longest latency of a round, with the delays of the load generator; median',
+    what: 'the longest latency of a round, including the load generator’s delays; median',
     limit: { atMost: 10 },
     unit: 'ms',
     value: ({ latency }) => latency?.find(({ peer }) => peer === 'portico-hit')?.median.max,

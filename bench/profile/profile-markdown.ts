@@ -43,7 +43,7 @@ export function profileMarkdown(
     '',
     `The tables show self time in ${formatNumber(root.total / 1e6)} s of work, without idle time. Under the profiler, one`,
     `request took ${formatNumber(cpuUs)} µs of CPU time, including V8's other threads, which is more than without the profiler.`,
-    'The microseconds are this time multiplied by the share.',
+    'The column “µs/request” is this time multiplied by the share.',
     '',
     ...machineLines(machine),
     '',

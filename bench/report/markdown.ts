@@ -54,7 +54,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     ...(memory === undefined ? [] : [memoryTable(memory)]),
     '## Appendix: configurations',
     '',
-    'The configurations of the servers, without port numbers.',
+    'The servers’ configurations, without port numbers.',
     '',
     ...configurations(scenarios.flatMap(({ rows }) => rows)),
   ].join('\n');
@@ -69,30 +69,30 @@ function otherFiles({ files }: Results): string[] {
 function countLine(verdicts: readonly Verdict[]): string {
   const count = (state: Verdict['state']) => verdicts.filter((one) => one.state === state).length;
   const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} not measured`;
-  return `Of ${verdicts.length} targets, ${count('met')} were met and ${count('missed')} missed${rest}.`;
+  return `Of ${verdicts.length} targets, ${count('met')} were met and ${count('missed')} were missed${rest}.`;
 }
 
 /** Returns the description of the method. */
-const methodOf = ({
-  requests,
-  maxSeconds,
-}: WarmUpRule) => `Exactly one server is alive at a time. It runs on one core; wrk, the upstream and the benchmark share the other one.
+const methodOf = ({ requests, maxSeconds }: WarmUpRule) =>
+  `Only one server runs at a time. It has one core to itself; wrk, the upstream and the benchmark share the other one.
 Each server is started, verified, warmed up, measured in all its rounds, and stopped before the next one starts. The
-yardstick is the CPU time of a fixed task on the same core before the server starts: if the yardsticks of two rows differ,
-the speed of the machine changed between them, and their ratio is less reliable.
+yardstick is the CPU time of a fixed task on the same core before the server starts. If the yardsticks of two rows
+differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
 
-The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per
-second are optimized, according to V8’s log. It ends after ${maxSeconds} s at the latest, and the row states if it was not complete.
+The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
+are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row says that the warm-up
+was incomplete.
 
-The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of all
-processes and threads of the server, from the scheduler’s counters, divided by the number of requests. It is the decisive
-number, because throughput also depends on the programs on the other core. Ratios compare the medians of the first
-Portico of a table (bold) and the server of the row: for CPU, less is better; for requests per second, more.
+The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of
+all the server’s processes and threads, from the scheduler’s counters, divided by the number of requests. It is the
+most important number, because throughput also depends on the programs on the other core. Ratios compare the medians
+of the table’s first Portico row (bold) with those of the other rows: for CPU, lower is better; for requests per
+second, higher is better.
 
-Before and after the rounds, one response of each server is compared with the upstream’s page byte for byte, and the
-headers of Portico’s response must show that it was a hit, a validated miss or a passthrough. In the rounds, the number of
-error statuses and the bytes per response must be as expected, and Portico’s metrics must have counted every request
-accordingly.`;
+Before and after the rounds, one response of each server is compared byte for byte with the upstream’s page, and the
+headers of Portico’s response must show that it was a hit, a validated miss or a passthrough. During the rounds, the
+number of error statuses and the bytes per response must be as expected, and Portico’s metrics must account for every
+request.`;
 
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];

@@ -181,7 +181,7 @@ export const METRICS = {
     name: 'portico_upstream_retries_total',
     type: 'counter',
     labels: ['outcome'],
-    help: 'Requests to repeat after a reused connection was lost: succeeded, failed, or refused by the retry budget.',
+    help: 'Retries of safe requests whose connection was lost: succeeded, failed, or refused by the retry budget.',
   },
   limitsExceeded: {
     name: 'portico_upstream_limits_exceeded_total',
@@ -259,7 +259,7 @@ export const METRICS = {
     name: 'portico_workers',
     type: 'gauge',
     labels: [],
-    help: 'The number of worker processes that serve requests. 0 if there is only one process.',
+    help: 'The number of worker processes that serve requests; 0 if there is only one process.',
   },
   workerRestarts: {
     name: 'portico_worker_restarts_total',
@@ -277,13 +277,13 @@ export const METRICS = {
     name: 'portico_reload_last_success_timestamp_seconds',
     type: 'gauge',
     labels: [],
-    help: 'Time at which the configuration in use was loaded, by the start or by a reload, in epoch seconds.',
+    help: 'Time at which the configuration in use was loaded, at startup or by a reload, in epoch seconds.',
   },
   configuration: {
     name: 'portico_configuration_info',
     type: 'gauge',
     labels: ['hash'],
-    help: 'Always 1; the label is a digest of the configuration in use, without secrets and locations, and of the files that it names.',
+    help: 'Always 1; the label is a digest of the configuration in use, without secrets or locations, and of the files that it names.',
   },
   certificateNotAfter: {
     name: 'portico_tls_certificate_not_after_timestamp_seconds',
@@ -325,7 +325,7 @@ export const METRICS = {
     name: 'portico_redis_unsynced_seconds',
     type: 'gauge',
     labels: [],
-    help: 'Time since this gateway was last known to have applied all changes of other gateways, in seconds.',
+    help: 'Time since this gateway was last known to have applied all changes by other gateways, in seconds.',
   },
   redisCommands: {
     name: 'portico_redis_commands_total',
@@ -343,7 +343,7 @@ export const METRICS = {
     name: 'portico_shared_changes_total',
     type: 'counter',
     labels: ['kind', 'direction'],
-    help: 'Applied changes that all gateways share, by kind and direction (sent by this gateway or received).',
+    help: 'Shared changes that this gateway has applied, by kind and direction (sent by this gateway or received).',
   },
   fleetInstances: {
     name: 'portico_fleet_instances',
@@ -373,7 +373,7 @@ export const METRICS = {
     name: 'portico_shared_cache_fetches_avoided_total',
     type: 'counter',
     labels: [],
-    help: 'Requests that received the page they waited for, and did not have to fetch it.',
+    help: 'Requests that received the page they were waiting for, so they did not have to fetch it.',
   },
   series: {
     name: 'portico_metric_series',

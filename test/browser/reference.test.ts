@@ -94,7 +94,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         .first()
         .waitFor();
       expect(await comment.getByText('personal data').count()).toBeGreaterThan(0);
-      expect(await comment.getByText('visible to some callers only').count()).toBeGreaterThan(0);
+      expect(await comment.getByText('visible only to some callers').count()).toBeGreaterThan(0);
     });
   });
 

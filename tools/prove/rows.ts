@@ -68,7 +68,7 @@ export const PROOFS: readonly Proof[] = [
   {
     id: 'event-loop',
     holds:
-      'No body takes more than 50 ms of processor time in one turn of the event loop, and others are served meanwhile.',
+      'No body takes more than 50 ms of processor time in one turn of the event loop, so other requests are served in the meantime.',
     tried:
       'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict and in observe with learning.',
     files: ['tools/prove/load/event-loop.ts', 'test/trust/event-loop.test.ts'],
@@ -89,10 +89,9 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'random-requests',
-    holds:
-      'Whatever clients send, they never get an internal error, an ill-formed response or the data of somebody else.',
+    holds: 'Whatever clients send, they never get an internal error, an ill-formed response or somebody else’s data.',
     tried:
-      'Random scripts of requests in every mode, with a corpus of past failures; raw messages again and again without growing memory.',
+      'Random scripts of requests in every mode, with a corpus of past failures; raw messages that are sent repeatedly while memory use is watched.',
     files: ['test/trust/fuzz-gateway.test.ts', 'test/trust/raw-endurance.test.ts'],
   }),
   tests({
@@ -162,13 +161,14 @@ export const PROOFS: readonly Proof[] = [
   tests({
     id: 'admin-side',
     holds: 'Without the token, nobody can change anything or read the console; browsers cannot be tricked into it.',
-    tried: 'Requests without and with wrong tokens, other hosts and origins, health and metrics, the console.',
+    tried: 'Requests without a token or with a wrong one, other hosts and origins, health and metrics, the console.',
     files: ['test/http/admin-guard.test.ts', 'test/http/admin-app.test.ts'],
   }),
   tests({
     id: 'overrides',
     holds: 'An override of one operation has a reason and an end, is recorded, and ends on time.',
-    tried: 'Every kind, expiry, restarts, damaged files, refused inputs, over the admin side and in the gateway.',
+    tried:
+      'Every kind of override, expiry, restarts, damaged files and refused inputs, through the admin side and in the gateway.',
     files: [
       'test/overrides/create-overrides.test.ts',
       'test/overrides/override-files.test.ts',

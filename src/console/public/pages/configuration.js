@@ -141,7 +141,7 @@ export function ConfigurationPage({ query, status, shownError, announce }) {
       reloading !== undefined &&
       html`<${Confirm}
         title="Reload the configuration?"
-        text="If there is an error in it, nothing changes and the errors are shown here. Requests in progress finish with the current configuration."
+        text="If it contains errors, nothing changes, and the errors are shown here. Requests in progress finish with the current configuration."
         action="Reload"
         busy=${reloading === 'running'}
         onConfirm=${reload}

@@ -65,7 +65,7 @@ export function OverridesPage({ status, shownError, announce }) {
       </div>
     </div>
     <p id="why" class="muted">
-      ${reason ?? 'An override changes one operation of this gateway until its end. Every change is logged and recorded.'}
+      ${reason ?? 'An override changes one operation of this gateway until its end time. Every change is logged and added to the audit trail.'}
     </p>
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
     ${

@@ -7,7 +7,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 const CIRCUIT = {
   closed: ['good', 'Requests are sent.'],
-  open: ['bad', 'No requests are sent, because too many failed.'],
+  open: ['bad', 'No requests are being sent, because too many have failed.'],
   'half-open': ['warn', 'A single request is sent as a trial.'],
 };
 

@@ -42,7 +42,7 @@ function Field({ name, schema, required, expected, provenance, schemas }) {
       ${!required && expected && html`<span class="badge">usually present</span>`}
       <${Provenance} is=${at['x-provenance'] ?? provenance} />
       ${at['x-pii'] !== undefined && html`<span class="badge bad">personal data: ${at['x-pii'].replaceAll('-', ' ')}</span>`}
-      ${at['x-private-field'] === true && html`<span class="badge warn">visible to some callers only</span>`}
+      ${at['x-private-field'] === true && html`<span class="badge warn">visible only to some callers</span>`}
       ${at['x-since'] !== undefined && html`<span class="muted">since ${at['x-since']}</span>`}
     </p>
     ${bounds !== '' && html`<p class="muted">${bounds}</p>`}
