@@ -76,6 +76,10 @@ export function openSharedState(
     clock,
     maxChanges: options.maxChanges,
     onFault: (message, err) => logger.error({ err }, message),
+    onRefused: (reason) => {
+      if (reason === undefined) logger.info('Redis accepts the changes of this gateway again');
+      else logger.warn({ reason }, 'Redis refuses the changes of this gateway: stored pages are served only briefly');
+    },
     onChange: metrics.changed,
   });
   const store = createRedisPageStore(redis);

@@ -14,6 +14,11 @@ interface ChangeLogParts {
   readonly maxChanges: number;
   /** Called with an error that the listener or this program caused rather than Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
+  /**
+   * Called when the server begins to refuse the commands of the log, with the kind of its error, such as NOPERM or OOM.
+   * Called with undefined when it accepts them again.
+   */
+  readonly onRefused?: (reason: string | undefined) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
 }
@@ -27,6 +32,8 @@ interface RedisChangeLog extends ChangeLog {
 /** How long a read waits for new changes, in milliseconds. The head is checked at least this often. */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
+/** Matches the kind of an error that the server has returned. */
+const KIND = /^[A-Z]+$/;
 /** The largest number of changes that one read returns. */
 const BATCH = 1_000;
 /**
@@ -90,6 +97,7 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
+  const { onRefused = () => undefined } = parts;
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
@@ -237,6 +245,13 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     syncedAt = askedAt;
   };
 
+  let refusal: string | undefined;
+  const reportRefusal = (reason: string | undefined) => {
+    if (reason === refusal) return;
+    refusal = reason;
+    onRefused(reason);
+  };
+
   const follow = async () => {
     const blocking = redis.duplicate();
     closing.signal.addEventListener('abort', () => blocking.close(), { once: true });
@@ -244,6 +259,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       try {
         await catchUp();
         await sendWaiting();
+        reportRefusal(undefined);
         const after = `${position?.number ?? 0}-1`;
         const reply = await blocking.command(
           stream,
@@ -255,6 +271,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
+        // While the server cannot be reached, that has already been reported.
+        else if (redis.isAvailable() && KIND.test(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }
