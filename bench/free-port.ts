@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** The first port that is considered. Smaller ones belong to known services. */
 const FIRST = 10_000;
@@ -22,6 +22,18 @@ export async function freePort(): Promise<number> {
     if (await reserve(port)) return port;
   }
   throw new Error(`no port between ${FIRST} and ${FIRST + count} is free`);
+}
+
+/** Returns whether a program accepts connections on a loopback port. */
+export function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }
 
 /** Returns the first port of the range from which the system chooses ports. */

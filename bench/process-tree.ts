@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { type CpuTimes, createCpuTimes } from './cpu-time.ts';
 import { SERVER_CORE } from './cores.ts';
+import { accepts } from './free-port.ts';
 import { pathWithSbin } from './machine.ts';
 
 /** A program to start, its core, its output file, and the port on which it accepts connections when it is ready. */
@@ -116,17 +116,6 @@ async function untilAccepting(port: number, hasEnded: () => boolean): Promise<vo
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
   throw new Error(`port ${port} stayed closed for 30 s`);
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
 
 /** Returns a process and all its descendants. Parents come before their children. */

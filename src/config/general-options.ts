@@ -332,16 +332,6 @@ export const listenOptionsSchema = {
   },
 };
 
-/** A rule of the `rateLimits` configuration key. */
-export interface RateLimitRule {
-  readonly name: string;
-  readonly per: 'caller' | 'network' | 'role';
-  readonly operations?: readonly string[];
-  readonly roles?: readonly string[];
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
-
 /** The JSON Schema for the `rateLimits` configuration key. */
 export const rateLimitsSchema = {
   type: 'array',

@@ -11,6 +11,7 @@ import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
 import { type ModeName, MODES } from '../model/checks.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
+import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
@@ -21,13 +22,7 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import {
-  CORS_DEFAULTS,
-  LISTEN_DEFAULTS,
-  type RateLimitRule,
-  TLS_DEFAULTS,
-  type TlsOptions,
-} from './general-options.ts';
+import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';

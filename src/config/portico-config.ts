@@ -2,9 +2,10 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
+import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
-import type { AllowedPath, CorsOptions, ListenOptions, RateLimitRule } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions } from './general-options.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 

@@ -9,6 +9,7 @@ import type { LearnOptions } from '../learn/learn-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
+import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
@@ -16,7 +17,7 @@ import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { AllowedPath, CorsOptions, ListenOptions, RateLimitRule, ReferenceOptions } from './general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
 /** The settings that override the global settings for one operation. */

@@ -51,7 +51,7 @@ export interface AttemptLog {
 }
 
 /** The exchange with the upstream, if there was one. */
-interface UpstreamTrace {
+export interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if the transport failed. */
   readonly status: number | undefined;
   /** The form of an error response, or how the transport failed. */

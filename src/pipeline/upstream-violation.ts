@@ -1,4 +1,4 @@
-import type { Trace } from '../model/trace.ts';
+import type { Trace, UpstreamTrace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
@@ -21,6 +21,19 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { ki
   if (kind === 'aborted') return;
   trace.failure = facts;
   trace.violations.push(violation(kind, MESSAGES[kind]));
+}
+
+/**
+ * Records an exchange that ended without a response, and why. `exchange` contains the facts that do not depend on the
+ * failure.
+ */
+export function recordFailedExchange(
+  trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>,
+  failure: UpstreamFailure,
+  exchange: Pick<UpstreamTrace, 'startedAt' | 'seconds' | 'traceparent' | 'sent' | 'requestId'>,
+): void {
+  trace.upstream = { status: undefined, shape: failure.kind, attempts: 1, ...exchange };
+  recordFailure(trace, failure);
 }
 
 const LIMITS: Readonly<Record<ExceededLimit, string>> = {

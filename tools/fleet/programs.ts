@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../../bench/free-port.ts';
+import { accepts, freePort } from '../../bench/free-port.ts';
 import { pathWithSbin } from '../../bench/machine.ts';
 import { pause } from '../prove/proof.ts';
 import { endOf, type ProcessGroup } from '../prove/load/processes.ts';
@@ -258,15 +258,4 @@ async function untilOpen(port: number, child: ChildProcess, name: string): Promi
     await pause(10);
   }
   throw new Error(`${name} did not open port ${port} within 15 s`);
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }

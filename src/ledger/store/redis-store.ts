@@ -618,6 +618,15 @@ end
 return found`,
 };
 
+/** The end of a script that has added up counts in the table `sums`. Returns it as a flat list of names and sums. */
+const FLAT_SUMS = `
+local found = {}
+for name, sum in pairs(sums) do
+  table.insert(found, name)
+  table.insert(found, sum)
+end
+return found`;
+
 /** Returns the traffic of one day as a flat list of operation, name, release and count. */
 const READ_TRAFFIC: RedisScript = {
   source: `
@@ -628,12 +637,7 @@ for i = 1, #fields, 2 do
   local hour, rest = string.match(fields[i], '^(%d+)\\n(.*)$')
   if tonumber(hour) >= since then sums[rest] = (sums[rest] or 0) + tonumber(fields[i + 1]) end
 end
-local found = {}
-for rest, sum in pairs(sums) do
-  table.insert(found, rest)
-  table.insert(found, sum)
-end
-return found`,
+${FLAT_SUMS}`,
 };
 
 /** Returns the counts of one replica for a range of hours, as a flat list of fields and counts. */
@@ -644,10 +648,5 @@ for hour = tonumber(ARGV[2]), tonumber(ARGV[3]) do
   local fields = redis.call('HGETALL', KEYS[1] .. ':r:' .. ARGV[1] .. ':' .. string.format('%.0f', hour))
   for i = 1, #fields, 2 do sums[fields[i]] = (sums[fields[i]] or 0) + tonumber(fields[i + 1]) end
 end
-local found = {}
-for field, sum in pairs(sums) do
-  table.insert(found, field)
-  table.insert(found, sum)
-end
-return found`,
+${FLAT_SUMS}`,
 };

@@ -25,7 +25,7 @@ import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
-import { endedEarly, recordExceeded, recordFailure } from '../upstream-violation.ts';
+import { endedEarly, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -90,19 +90,14 @@ export function forward(services: ForwardServices): StagePlanner {
         }
         return { status: response.status, headers: response.headers, body: response.body } satisfies Reply;
       } catch (error) {
-        if (error instanceof UpstreamFailure) {
-          exchange.trace.upstream = {
-            status: undefined,
-            shape: error.kind,
+        if (error instanceof UpstreamFailure)
+          recordFailedExchange(exchange.trace, error, {
             startedAt,
             seconds: seconds(),
-            attempts: 1,
             traceparent,
             sent: log?.attempts,
             requestId: shared?.requestId,
-          };
-          recordFailure(exchange.trace, error);
-        }
+          });
         throw error;
       }
     },

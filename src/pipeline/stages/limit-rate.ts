@@ -3,22 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type * as RateLimiterFlexible from 'rate-limiter-flexible';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { networkOf } from '../../lib/network-address.ts';
+import type { RateLimitRule } from '../../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
 import type { KnownRequest } from '../exchange.ts';
 import type { Stage, StagePlanner } from '../stage.ts';
-
-/** A rule of `rateLimits`. */
-export interface RateLimitRule {
-  readonly name: string;
-  /** The scope of a budget: one caller, one network, or all callers with a given role. */
-  readonly per: 'caller' | 'network' | 'role';
-  /** The rule applies to these operations. If undefined, it applies to all operations and to undocumented paths. */
-  readonly operations?: readonly string[];
-  /** The rule applies to callers with any of these roles. If undefined, it applies to all callers. */
-  readonly roles?: readonly string[];
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
 
 /** Counts requests against the rules of `rateLimits`. */
 export interface RateLimiter {

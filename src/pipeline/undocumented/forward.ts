@@ -8,7 +8,7 @@ import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.t
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
-import { endedEarly, recordExceeded, recordFailure, recordServerError } from '../upstream-violation.ts';
+import { endedEarly, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
 
 /** Services for forwarding requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
@@ -66,18 +66,8 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
       if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
-      if (error instanceof UpstreamFailure) {
-        trace.upstream = {
-          status: undefined,
-          shape: error.kind,
-          startedAt,
-          seconds: seconds(),
-          attempts: 1,
-          traceparent,
-          sent: log?.attempts,
-        };
-        recordFailure(trace, error);
-      }
+      if (error instanceof UpstreamFailure)
+        recordFailedExchange(trace, error, { startedAt, seconds: seconds(), traceparent, sent: log?.attempts });
       throw error;
     }
   };
