@@ -20,35 +20,35 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
   );
 
 /**
- * Starts the slowest files first, so that no worker is still running a slow file when the others have finished. Files
- * that mostly wait for a browser alternate with files that compute, so that both run at the same time. The other files
- * follow by project, because a worker runs the files of only one project.
+ * Starts the files that need a process of their own first, so that the workers of all other files never have to end for
+ * them. Then starts the slowest files, so that no worker is still running a slow file when the others have finished.
+ * Files that mostly wait for a browser alternate with files that compute, so that both run at the same time.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
-    const slow = sorted.filter(({ moduleId }) => SLOW.test(moduleId));
-    const browser = sorted.filter(({ moduleId }) => BROWSER.test(moduleId));
-    const rest = sorted.filter(({ moduleId }) => !SLOW.test(moduleId) && !BROWSER.test(moduleId));
+    const sorted = await super.sort(files);
+    const alone = sorted.filter(({ project }) => project.name === 'alone');
+    const shared = sorted.filter((file) => !alone.includes(file));
+    const slow = shared.filter(({ moduleId }) => SLOW.test(moduleId));
+    const browser = shared.filter(({ moduleId }) => BROWSER.test(moduleId));
+    const rest = shared.filter(({ moduleId }) => !SLOW.test(moduleId) && !BROWSER.test(moduleId));
     const turns = Array.from({ length: Math.max(slow.length, browser.length) }, (_, at) => [slow[at], browser[at]]);
-    return [...turns.flat().filter((one) => one !== undefined), ...rest];
+    return [...alone, ...turns.flat().filter((one) => one !== undefined), ...rest];
   }
 }
 
 const BROWSER = /test\/browser\//;
 const SLOW =
-  /examples\/pipelines|deploy\/prometheus-rules|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)|contract-tools/;
-
-const PROJECTS = ['whole', 'alone', 'unit'];
-const rankOf = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name);
+  /cli\/serve-workers|examples\/pipelines|deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
-/** The tests of the whole gateway, its commands, its console and the benchmark. */
+/** The tests of the whole gateway, its commands, its console and the benchmark, which `npm run test:unit` leaves out. */
 const WHOLE = [
   'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',
 ];
+const LEFT_OUT = process.env['PORTICO_TESTS'] === 'modules' ? WHOLE : [];
 
 /**
  * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests.
@@ -57,7 +57,7 @@ const WHOLE = [
  * not compile the same schema twice.
  */
 const ALONE = fs
-  .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE })
+  .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: LEFT_OUT })
   .filter((file) =>
     /held-memory|queryObjects|useFakeTimers/.test(fs.readFileSync(join(import.meta.dirname, file), 'utf8')),
   )
@@ -72,11 +72,11 @@ export default defineConfig({
     // everything that the file started.
     isolate: false,
     projects: [
+      // The files of a project share their workers, and each worker loads the modules and compiles the contract again.
       {
         extends: true,
-        test: { name: 'unit', include: INCLUDE, exclude: [...configDefaults.exclude, ...WHOLE, ...ALONE] },
+        test: { name: 'shared', include: INCLUDE, exclude: [...configDefaults.exclude, ...LEFT_OUT, ...ALONE] },
       },
-      { extends: true, test: { name: 'whole', include: WHOLE, exclude: [...configDefaults.exclude, ...ALONE] } },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
     ],
     restoreMocks: true,
