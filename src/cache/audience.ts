@@ -7,8 +7,8 @@ export function isShared(audience: string): boolean {
 }
 
 /**
- * Returns whether the audience has the same name in every process. Audiences of callers who are not verified or send
- * other credentials contain a hash whose key is different in every process.
+ * Returns whether the audience has the same name in every process. The audience of a caller who is not verified or
+ * sends another kind of credential contains a hash whose key is different in every process.
  */
 export function isKnownEverywhere(audience: string): boolean {
   return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
@@ -17,7 +17,7 @@ export function isKnownEverywhere(audience: string): boolean {
 /**
  * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions and is undefined if they
  * are unknown. The audience is the caller alone if the operation is demoted, if the principal is unverified, or if the
- * setting is `permissions` and the permissions are unknown.
+ * setting is `permissions` but the permissions are unknown.
  */
 export function audienceOf(
   setting: Audience,
@@ -53,8 +53,8 @@ export interface AudienceGuard {
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
    * Compares the stored response with the caller's own response. If two callers receive different responses, the
-   * operation is demoted. Call this only for fresh pages, because a list that has changed in the meantime would look
-   * like one that depends on the caller.
+   * operation is demoted. Call this only for fresh pages, because a list that has changed in the meantime would seem to
+   * depend on the caller.
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**

@@ -3,7 +3,7 @@ import type { Fault } from '../model/fault.ts';
 /** The worst verdict that still allows a response to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** How long a stored page may be used after it was fetched. */
+/** How long a stored page may be used after being fetched. */
 export interface Freshness {
   /** How long a page is served without a request to the upstream, in seconds. */
   readonly freshSeconds: number;
@@ -25,7 +25,7 @@ export interface CacheOptions extends Freshness {
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size: a single number for all lists, or one number per operation id. If it is set,
+   * The upstream's default page size: a single number for all lists, or one number per operation id. With this setting,
    * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;

@@ -15,8 +15,8 @@ export interface ChangeFollower extends ChangeListener {
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
   /**
-   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. Such data must not be
-   * served if it may be older than the bound because changes cannot arrive.
+   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. While changes cannot
+   * arrive, data that may be older than the bound must not be served.
    */
   mayServe(asOf: number): boolean;
   /** Returns whether changes have arrived within the bound. */
@@ -26,17 +26,20 @@ export interface ChangeFollower extends ChangeListener {
 /** The parts of a change follower. */
 interface ChangeFollowerParts {
   readonly clock: Clock;
-  /** Returns the latest time up to which all changes are known to have been applied here, in epoch milliseconds. */
+  /**
+   * Returns the latest time up to which all changes are known to have been applied in this process, in epoch
+   * milliseconds.
+   */
   readonly syncedAt: () => number;
   /** Returns the changes that this process has applied to its memory but that the log does not contain yet. */
   readonly unapplied: () => Iterable<SharedChange>;
-  /** The longest time for which data is served while changes cannot arrive, in seconds. */
+  /** How long data may be served while changes cannot arrive, in seconds. */
   readonly maxUnsyncedSeconds: number;
 }
 
-/** The number of tags whose latest change is stored. If there are more, older pages are treated as invalid. */
+/** The maximum number of tags whose latest change is stored. If there are more, older pages are treated as invalid. */
 const MAX_TAGS = 50_000;
-/** Stands for all tags. A tag of a page is never empty. */
+/** Stands for all tags. No page has an empty tag. */
 const ALL = '';
 
 /** Creates a follower. It must receive every change before the caches that the change purges. */

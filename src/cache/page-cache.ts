@@ -71,7 +71,7 @@ export interface PageCache {
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
    * Stores a page that another gateway has fetched, unless a later one is already stored, and then looks up the page.
-   * Returns undefined if it is too large or no longer valid.
+   * Returns undefined if the page is too large or no longer valid.
    */
   adopt(key: string, shared: SharedPage): CacheLookup | undefined;
   /**
@@ -88,7 +88,7 @@ export interface PageCache {
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Removes the pages whose keys no longer occur. This checks every key. Returns the number of pages removed. */
+  /** Checks every key and removes the pages for which `occurs` returns false. Returns the number of pages removed. */
   retain(occurs: (key: string) => boolean): number;
   /**
    * Returns a number that grows with every purge. Coalescing keys include it so that a request after a write cannot
@@ -96,7 +96,7 @@ export interface PageCache {
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
-  /** Counts the stored pages by operation and by tag, for operators. This visits every entry. */
+  /** Counts the stored pages by operation and by tag, for operators. Visits every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
 
@@ -227,12 +227,15 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
   };
 }
 
-/** The maximum number of concurrent compressions. Beyond this limit, a page has to wait for a later request. */
+/**
+ * The maximum number of concurrent compressions. Beyond this limit, a page is not compressed until a later request for
+ * it.
+ */
 const MAX_COMPRESSING = 4;
 
 /**
- * Creates a function that compresses each page once and passes the result to a callback if it is smaller. Errors are
- * ignored.
+ * Creates a function that compresses each page once and passes the result to a callback if the result is smaller than
+ * the page. Errors are ignored.
  */
 function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.

@@ -1,7 +1,9 @@
 import { operationOfKey, type StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/** The counts for a group of stored pages. They contain no targets or callers, because these may be personal data. */
+/**
+ * The counts for a group of stored pages. They do not include targets or callers, because these may be personal data.
+ */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;

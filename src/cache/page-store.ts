@@ -33,9 +33,7 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
 };
 
-/**
- * Creates a store in Redis. Each page has a key group of its own, so pages are distributed over the nodes of a cluster.
- */
+/** Creates a store in Redis. Each page has its own key group, so pages are distributed over the nodes of a cluster. */
 export function createRedisPageStore(redis: Redis): PageStore {
   const valueOf = (hash: string) => redis.key(`page:${hash}`);
   const lockOf = (hash: string) => redis.key(`page:${hash}`, 'lock');

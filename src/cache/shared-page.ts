@@ -11,7 +11,7 @@ export interface SharedPage {
   readonly at: LogPosition;
 }
 
-/** The facts that a stored value must match when it is read. */
+/** What a stored value must match when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;
@@ -44,7 +44,7 @@ export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
 
 /**
  * Reads a page. Returns undefined unless the bytes are a complete and unchanged page with this key, because the server
- * may contain values that other programs or other versions have written.
+ * may contain values written by other programs or other versions.
  */
 export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
   if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;

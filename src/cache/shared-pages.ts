@@ -11,7 +11,10 @@ import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
 
-/** The page that a request needs from the second level, and whether it may wait for another gateway to fetch it. */
+/**
+ * The page that a request needs from the second level, and whether the request may wait for another gateway to fetch
+ * the page.
+ */
 interface Need {
   readonly mayWait: boolean;
   /** The page is useful only if it is fresh and was stored after this time, in epoch milliseconds. */
@@ -30,7 +33,7 @@ interface Claim {
   readonly done: () => void;
 }
 
-/** Counts of the second level. */
+/** The counts for the second level. */
 interface SharedPageCounts {
   readonly hit: number;
   readonly miss: number;
@@ -51,7 +54,7 @@ export interface SharedPages {
   claim(key: string, need: Need): Promise<Claim>;
   /** Stores a page for all gateways, in the background. `at` is the position of the log when its fetch began. */
   put(key: string, page: StoredPage, at: LogPosition): void;
-  /** Reports that a page was not stored because it was purged while it was fetched. */
+  /** Reports that a page was not stored because it was purged while it was being fetched. */
   outdated(key: string): void;
   /** Removes a page, in the background. */
   drop(key: string): void;
@@ -82,15 +85,15 @@ const TIMES = {
   /** The time between two lookups while waiting, in case the report about the page is lost. */
   poll: 250,
   longestWait: 10_000,
-  /** The time for which the gzip form of a body is stored. */
+  /** How long the gzip form of a body is stored. */
   gzip: 600_000,
-  /** The time for which a page that was not stored is fetched without a lock. */
+  /** How long a page that could not be stored is fetched without a lock. */
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;
 /**
- * The number of fetches by other gateways that a request waits for. Without this limit, requests would wait for each
- * other in turn if each fetched page was purged before it could be used.
+ * The maximum number of fetches by other gateways that a request waits for. Without this limit, requests would wait for
+ * each other in turn if each fetched page was purged before it could be used.
  */
 const MAX_REPORTS = 2;
 
@@ -106,7 +109,7 @@ interface Held {
   readonly token: string;
   /** Resolves to whether the page was stored. Undefined if no attempt was made. */
   write?: Promise<boolean>;
-  /** True if the page was purged while it was fetched. */
+  /** True if the page was purged while it was being fetched. */
   isOutdated?: boolean;
 }
 
@@ -307,7 +310,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that follows the changes of all gateways. It serves no page that is older than the bound allows. If
+ * Returns a cache that follows the changes of all gateways and serves no page that is older than the bound allows. If
  * there is a second level, the cache stores its pages there too.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {

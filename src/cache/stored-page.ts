@@ -83,7 +83,7 @@ export function toStoredPage(
   });
 }
 
-/** Returns the approximate size of a page in memory, in bytes, including the key and the entries in the tag index. */
+/** Returns the approximate size, in bytes, of a page in memory, including the key and the entries in the tag index. */
 export function pageBytes(page: StoredPage, key: string): number {
   let bytes = 512 + key.length * 2 + page.body.length;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
@@ -120,7 +120,7 @@ export type CacheOutcome =
 
 const MAX_TEXTS = 64;
 
-// Few different values occur, so the memo stays small. Node writes a flat string faster than a concatenated one.
+// There are few distinct values, so the memo stays small. Node writes a flat string faster than a concatenated one.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */

@@ -138,7 +138,7 @@ function purge(services: AdminAppServices): RequestHandler {
   };
 }
 
-/** Logs errors, which Express's default handler would send to the client. */
+/** Logs server errors and responds without the details that Express's default handler would send to the client. */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;

@@ -16,8 +16,7 @@ export interface ArrivalOptions {
   /** The prefix that precedes `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is none. */
   readonly publicBasePath: string;
   /**
-   * The configured scheme and host of the public side. If undefined, the gateway uses the scheme and host that each
-   * client sends.
+   * The configured public scheme and host. If undefined, the gateway uses the scheme and host that each client sends.
    */
   readonly publicOrigin: PublicOrigin | undefined;
   /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
@@ -28,8 +27,7 @@ export interface ArrivalOptions {
 }
 
 /**
- * Returns the request id for logs and responses. This is the client's own id if it is safe to log, and otherwise a new
- * one.
+ * Returns the request id for logs and responses: the client's own id if that is safe to log, and otherwise a new one.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();

@@ -51,7 +51,7 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // Only bytes that were put back emit `data`, not those that are read into the shared buffer.
+    // Only bytes that were put back cause `data` events. Bytes that are read into the shared buffer do not.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
@@ -174,7 +174,7 @@ export class Connection {
     return end;
   }
 
-  /** Returns whether the latest message is complete, so the next byte starts a request line. */
+  /** Returns whether the latest message is complete, so that the next byte starts a request line. */
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
@@ -245,8 +245,8 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
 }
 
 /**
- * Makes a server receive its requests through `Connection`. `event` is the event that hands over each socket that is
- * ready for requests. Returns the set of open connections.
+ * Makes a server receive its requests through `Connection`. The server emits `event` with each socket that is ready for
+ * requests. Returns the set of open connections.
  */
 export function attachConnections(
   server: Pick<Server, 'on'>,

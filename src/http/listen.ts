@@ -6,7 +6,7 @@ import { hostInUrl } from '../lib/network-address.ts';
 import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
 import { createTlsServer, type SecureListening } from './tls-listener.ts';
 
-/** Options of a listener. */
+/** Options for a listener. */
 export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
@@ -30,7 +30,7 @@ export interface ListenerServer {
 
 /** The time limits for closing a listener, in milliseconds. */
 interface Grace {
-  /** How long requests in flight may take. After that, the remaining connections are destroyed. */
+  /** How long requests in flight may take before the remaining connections are destroyed. */
   readonly finishMs: number;
   /** How long idle connections stay open, in case a request is already on its way. */
   readonly idleMs?: number;
@@ -99,7 +99,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** The default of `idleMs`, which is longer than a request takes to arrive. */
+/** The default for `idleMs`, which is longer than a request takes to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 
 /*
- * This module refuses messages that another server could interpret differently. It does so on the public and the
- * admin side, before the application receives the message. Node's parser already refuses most of these messages.
+ * This module refuses messages that another server could interpret differently, on both the public and the admin side,
+ * before the application receives them. Node's parser already refuses most such messages.
  */
 
 const SPACE = 0x20;

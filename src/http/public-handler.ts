@@ -29,10 +29,10 @@ interface Handled {
   readonly trace: Trace;
 }
 
-/** The handler of the public side, whose services a reload replaces. */
+/** The handler of the public side. A reload replaces its services. */
 export interface PublicHandler {
   readonly handle: RequestListener;
-  /** Uses other services for new requests. Requests in progress finish with the services that they began with. */
+  /** Uses other services for new requests. Requests in progress finish with the services that they started with. */
   use(services: PublicServices): void;
 }
 
@@ -120,7 +120,7 @@ interface RecordedRequest {
 export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
   let isRecorded = false;
-  // A variable costs less than the function and the removal of the listener that `once` needs for each request.
+  // A variable costs less than `once`, which would create a function and remove the listener for each request.
   const end = () => {
     if (!isRecorded) record(request, res.writableFinished, services);
     isRecorded = true;

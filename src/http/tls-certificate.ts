@@ -44,7 +44,7 @@ const CIPHERS = [
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Reads and checks the files. Every problem is reported, not only the first one. */
+/** Reads and checks the files. Reports every problem rather than only the first. */
 export function readTlsIdentity(options: TlsOptions): TlsReading {
   const faults: TlsFault[] = [];
   const read = (key: 'certFile' | 'keyFile' | 'clientCaFile'): string | undefined => {
@@ -159,14 +159,17 @@ interface WatchParts {
 
 const CHECK_MS = 60_000;
 
-/** After this time, session tickets are encrypted with a new key, because a stolen key would decrypt old sessions. */
+/**
+ * After this time, session tickets are encrypted with a new key, because a stolen key can decrypt all sessions that
+ * used it.
+ */
 const TICKET_KEY_MS = 3_600_000;
 
 const EXPIRED: TlsFault = { key: 'certFile', message: 'has expired' };
 
 /**
  * Watches the files of a listener's certificate and replaces the certificate when they change. The files are polled,
- * because notifications do not work on every file system and mounted volume.
+ * because change notifications do not work on every file system and mounted volume.
  */
 export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
   const { options, server, clock, onReplaced, onRefused, intervalMs = CHECK_MS } = parts;

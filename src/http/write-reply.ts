@@ -43,8 +43,8 @@ const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes sent, or a promise for it if a streamed body is not complete yet. If
- * a streamed body cannot be written completely, it is destroyed.
+ * Writes a reply. Returns the number of body bytes sent, or a promise for that number if a streamed body is not
+ * complete yet. If a streamed body cannot be written completely, it is destroyed.
  */
 export function writeReply(
   res: ServerResponse,

@@ -12,13 +12,13 @@ function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Describes what to change so that a request without a credential is accepted. */
+/** Describes the change that would let a request without a credential through. */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
 }
 
-/** Returns the configuration entry that would allow these invalid parameters. */
+/** Returns the configuration entry that would allow a request with these invalid parameters. */
 export function parameterEntry(operation: Pick<Operation, 'id'>, violations: readonly Violation[]): string {
   const unknown = violations.filter(({ keyword }) => keyword === 'unknown').map(({ at }) => at);
   if (unknown.length < violations.length) return levelEntry(operation, 'requests');
@@ -48,7 +48,7 @@ export function undocumentedEntry(
   return `${isDisabled === true ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
 }
 
-/** Returns the entry of the roles file, or of the configuration, that would let a denied caller use an operation. */
+/** Returns the entry for the roles file or the configuration that would let a denied caller use an operation. */
 export function grantEntry(
   operation: Pick<Operation, 'id' | 'requires'>,
   { kind, name }: Pick<Principal, 'kind' | 'name'>,
@@ -60,7 +60,7 @@ export function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // Only its author owns a node, so no configuration entry can grant ownership.
+  // A node is owned by its author alone, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
@@ -77,8 +77,8 @@ export function grantEntry(
 type Term = Exclude<Requirement, { all: unknown } | { any: unknown } | { own: unknown }>;
 
 /**
- * Returns the terms that the caller is missing, taken from the alternative that is closest to being met. Returns
- * undefined if only the node's author can meet the requirement.
+ * Returns the terms that the caller is missing in the alternative that is closest to being met. Returns undefined if
+ * only the node's author can meet the requirement.
  */
 function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<string>): readonly Term[] | undefined {
   if (requirement === undefined || 'own' in requirement) return undefined;

@@ -70,7 +70,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // The rule concerns only bodies that set the visibility, so the parent is not looked up for other bodies.
+  // The rule applies only to bodies that set the visibility, so the parent is not looked up for any others.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -103,8 +103,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about the visibility without a lookup. A new comment has no visibility yet, and the visibility
- * of an existing comment is unknown.
+ * Returns what is known about the visibility without a lookup. A new comment has no visibility yet, and that of an
+ * existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;
@@ -133,8 +133,8 @@ async function readComment(id: string, principal: Principal, lookUp: Lookup): Pr
 }
 
 /**
- * Returns the visibility of a comment. For anything else, such as a question or a comment that could not be read, the
- * visibility is unknown.
+ * Returns the visibility of a comment. The visibility of anything else, such as a question or a comment that could not
+ * be read, is unknown.
  */
 function visibilityOf(comment: unknown): ParentVisibility {
   const type = valueAt(comment, '/type');

@@ -19,7 +19,7 @@ export interface CompiledGateway {
   readonly plans: ReadonlyMap<string, Plan>;
   /**
    * Recompiles an operation's plan after its levels have changed. Requests in progress finish with the plan that they
-   * began with. Unknown ids are ignored.
+   * started with. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
   /** The limits of `rateLimits`. Undefined if `rateLimits` is not configured. */

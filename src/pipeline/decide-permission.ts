@@ -58,8 +58,8 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 
 /**
  * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
- * requirement and the grants. These never change, and callers with the same permissions share one set of grants, so
- * each decision is made only once.
+ * requirement and the grants, neither of which ever changes. Because callers with the same permissions share one set of
+ * grants, each decision is made only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -115,7 +115,7 @@ export function traceDecision(
     trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
 }
 
-/** Returns whether only the upstream's response will show if the credential is valid, as in `observe` mode. */
+/** Returns whether only the upstream's response can show whether the credential is valid, as in `observe` mode. */
 export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
   return authentication?.reason === 'verification_pending';
 }

@@ -23,9 +23,9 @@ export interface Dispatched {
 }
 
 /**
- * Processes a request until its plan has produced a reply. Returns synchronously if there is nothing to wait for.
- * Throws or rejects with a `GatewayError` if the request is refused. The public server, `portico check` and `portico
- * learn` all use this function.
+ * Processes a request and returns the reply that its plan produces. Returns synchronously if there is nothing to wait
+ * for. Throws or rejects with a `GatewayError` if the request is refused. The public server, `portico check` and
+ * `portico learn` all use this function.
  */
 export function dispatch(
   gateway: CompiledGateway,
@@ -127,7 +127,7 @@ function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolea
 
 /**
  * Records whether the upstream accepted the credential. Credentials are not verified in `observe` mode, so the record
- * shows whether Portico would have refused this one.
+ * shows whether Portico would have refused the credential.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

@@ -11,8 +11,8 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /**
-   * Returns the signal that is triggered when the client disconnects, and creates it on the first call. Undefined for
-   * work that several callers share.
+   * Returns the signal that is triggered when the client disconnects. The signal is created on the first call.
+   * Undefined for work that several callers share.
    */
   readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;

@@ -13,8 +13,7 @@ export interface BodyFacts {
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
   /**
-   * The number of pages in the list. Undefined if the body does not contain it or if the bound does not apply (rules,
-   * 5).
+   * The number of pages in the list. Undefined if the body does not state it or if the bound does not apply (rules, 5).
    */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless pages of the operation are cached. */
@@ -45,7 +44,7 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
 /** Returns the page count in a body. Returns undefined for an empty list, because the bound does not apply to it. */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // An error response does not describe a list, even if it has the same fields.
+  // An error response does not describe a list, even if it has the same fields as one.
   if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
@@ -53,12 +52,13 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that determine its verdict, apart from the operation and its parameters, which form the key.
+ * The parts of a response that, together with the operation and its parameters, determine the verdict. The operation
+ * and the parameters form the key.
  */
 export interface DecodedResponse {
   readonly status: number;
   readonly mediaType: string | undefined;
-  /** The body without its content coding. */
+  /** The body with its content coding removed. */
   readonly bytes: Buffer;
 }
 
@@ -67,7 +67,7 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations to report for each response. They concern fields that are not in the contract. */
+  /** Violations to report each time this body is received. They concern only fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 
@@ -87,15 +87,16 @@ const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
 // A body larger than this fraction of the limit is not remembered, because it would evict too many others.
 const MAX_SHARE = 1 / 8;
-// The approximate size of an entry without its body, in bytes: the key, the tags and the authors.
+// The approximate size, in bytes, of an entry without its body: the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// After this many consecutive changes, only one in `REMEMBER_EVERY` responses is remembered until a response repeats.
+// Once the body for a key has changed this many times in a row, only one in `REMEMBER_EVERY` bodies is remembered until
+// one repeats.
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and how many different responses have been received since it last repeated. */
+/** A remembered response, and how often its key has had a different response since one last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }
@@ -127,15 +128,15 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // A list that is different each time would fill the memo with versions that are never used again, so most of them
-      // are not remembered.
+      // A list that is different each time would fill the memo with versions that never recur, so most of them are not
+      // remembered.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
 }
 
-/** Copies the bytes to a buffer of their own if the current buffer is much larger. */
+/** Copies the bytes to a buffer of their own if the buffer that holds them is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -146,7 +147,7 @@ function ownBuffer(bytes: Buffer): Buffer {
 /** A node and its author. */
 export type Authorship = readonly [nodeId: string, authorName: string];
 
-/** Records the author of a node. `at` is when the author was current, in epoch milliseconds. */
+/** Records the author of a node. `at` is the time at which this was the author, in epoch milliseconds. */
 export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
 
 /** Returns the authors of the nodes in a valid response (rules, 3). */
@@ -154,7 +155,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users or topics, whose author is irrelevant. Only nodes have a revision.
+    // The items may also be users or topics, which have no relevant author. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

@@ -7,7 +7,7 @@ import type { Overridden, OverrideTarget } from '../overrides/override.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration. They are used only for display. */
+  /** Descriptions, for display only, of the levels that differ from the configuration. */
   readonly moved?: readonly string[];
   /** The effects of operators' overrides. Undefined if there are none. */
   readonly overridden?: Overridden | undefined;
@@ -20,15 +20,15 @@ export interface PlannedOperation {
   /** The page size that the upstream uses if `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
   /**
-   * Identifies everything that decides which pages may be stored and what a stored page means. It is part of the keys
-   * of stored pages and page counts, so after a reload, a page is served only if it still means the same thing.
+   * Identifies everything that determines which pages may be stored and what a stored page means. It is part of the
+   * keys of stored pages and page counts, so after a reload, a page is served only if its meaning has not changed.
    */
   readonly pageVersion: string;
   /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }
 
-/** Returns the facts that determine which overrides have an effect on an operation. */
+/** Returns the facts that determine which overrides affect an operation. */
 export function overrideTarget({
   cache,
   transparent,

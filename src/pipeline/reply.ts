@@ -3,7 +3,7 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { BodyFacts } from './known-bodies.ts';
 
-/** Facts about a response. They are determined by response validation and paging, and used by the outer stages. */
+/** Facts about a response, determined by response validation and paging and used by the outer stages. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
@@ -11,7 +11,7 @@ export interface ResponseFacts {
   readonly namesUpstream?: boolean;
 }
 
-/** The reply that a handler returns and that the edge writes to a connection. */
+/** The reply that a handler returns and that the public handler writes to a connection. */
 export interface Reply {
   readonly status: number;
   /** The upstream's reason phrase, if it is forwarded. If undefined, the standard phrase is sent. */

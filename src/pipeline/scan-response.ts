@@ -31,7 +31,7 @@ type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 
 
 /**
  * Creates the function that scans successful responses. The tables for a response are compiled on first use, because
- * most gateways receive only some of the responses in the contract.
+ * most gateways receive only some of the responses that the contract describes.
  */
 export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
   const { schemas } = contract;
@@ -72,12 +72,12 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       json,
       scanned: differences,
     });
-    // Describing the violations of an invalid response requires the whole body.
+    // Describing the violations in an invalid response requires the whole body.
     return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';
   };
 }
 
-/** Returns undefined if the scanner does not support the schema. */
+/** Compiles a scanner. Returns undefined if the schema is not supported. */
 function compile(module: ScannerModule, source: ScannerSource): Scanner | undefined {
   try {
     return module.compile(source);

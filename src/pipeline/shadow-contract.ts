@@ -36,17 +36,17 @@ export interface ShadowContract {
 export interface ShadowContractParts extends ComparedContracts {
   /** Records the differences found in one request, in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Runs a function once there is no more urgent work. */
+  /** Runs a function once nothing more urgent is waiting. */
   readonly later: (work: () => void) => void;
 }
 
-/** The maximum number of requests waiting to be compared, and the maximum total size of their bodies in bytes. */
+/** The maximum number of requests waiting to be compared, and the maximum total size, in bytes, of their bodies. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates the shadow contract. It discards a request's data after comparing it. If too many requests are waiting, it
- * ignores new ones.
+ * Creates the shadow contract. It discards each request's data after the comparison. If too many requests are waiting,
+ * it ignores new ones.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -182,7 +182,7 @@ function collectedViolations(found: readonly Violation[], maxCollected: number):
   };
 }
 
-/** Returns the difference for a path or method that is in only one of the two contracts. */
+/** Returns the difference to report for a path or method that only one of the two contracts contains. */
 function pathDifference(
   operation: Operation | undefined,
   next: Operation | undefined,
@@ -211,7 +211,7 @@ interface CollectedViolations {
   readonly violations: readonly Violation[];
   /** Violations that are only counted. */
   readonly reported: readonly Violation[];
-  /** True if there were too many violations to collect them all. */
+  /** True if there were too many violations to collect. */
   readonly more?: boolean;
 }
 
@@ -227,7 +227,10 @@ export function contractDifferences(live: CollectedViolations, shadow: Collected
   ];
 }
 
-/** Returns the first contract's violations that the second contract does not find, and those that it only reports. */
+/**
+ * Returns the violations that the first contract refuses but the second does not, and those that the first contract
+ * reports but the second does not find at all.
+ */
 function beyond(
   first: CollectedViolations,
   second: CollectedViolations,

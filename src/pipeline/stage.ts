@@ -3,8 +3,8 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Returns the reply to an exchange, or throws. If there is nothing to wait for, for example because the page is stored,
- * the result is synchronous. `E` is the type of the exchange. Exchanges for documented operations have decoded
+ * Returns the reply to an exchange, or throws. The result is synchronous if there is nothing to wait for, for example
+ * because the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded
  * parameters.
  */
 export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;

@@ -28,15 +28,15 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // The reply to a miss has the same headers as the reply to a later hit. A response is never stored if its content
-  // coding could not be removed, so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as the reply to a later hit. The exception is a response whose content
+  // coding could not be removed: it is never stored, so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }
 
-/** Returns the reply with the entity tag that both the stored page and the client receive. */
+/** Adds the entity tag that is stored with the page and sent to the client. */
 export function tagged(reply: Reply): Reply {
   if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
   return { ...reply, etag: etagOf(reply.body) };
@@ -44,7 +44,7 @@ export function tagged(reply: Reply): Reply {
 
 /**
  * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
- * server name are removed, because these are Portico's responsibility (rules, 2 and 6). Challenges and `Location`
+ * server name are removed, because Portico is responsible for these itself (rules, 2 and 6). Challenges and `Location`
  * headers occur only with legacy errors, and `Content-Encoding` only if the content coding could not be removed.
  */
 const VISIBLE =
@@ -55,7 +55,7 @@ export function visibleHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => VISIBLE.test(name));
 }
 
-/** The cache and the key for storing a page. */
+/** Where and when to store a page. */
 interface StorePlace {
   readonly cache: PageCache;
   readonly fill: Fill;
@@ -114,7 +114,7 @@ export function pageCountKey({ operation, pageVersion }: PlannedOperation, excha
   return (keys.list ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));
 }
 
-/** Returns the remembered keys of the target, without keys for another audience. */
+/** Returns the remembered keys of the target, after clearing any that belong to another audience. */
 function keysOf({ keys, audience }: Exchange): TargetKeys {
   if (keys === undefined) return { audience, page: undefined, list: undefined };
   if (keys.audience === audience) return keys;

@@ -16,7 +16,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** The meaning of a request target. It depends only on the method, the target and the contract. */
+/** The meaning of a request target, which depends only on the method, the target and the contract. */
 export type Target = OperationTarget | UndocumentedTarget;
 
 /** A target that matches an operation. */
@@ -54,11 +54,11 @@ export interface TargetsParts {
   readonly contract: Pick<Contract, 'match' | 'decodeParameters'>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly undocumented: UndocumentedPolicy;
-  /** The approximate memory limit in bytes. If it is 0, no targets are remembered. */
+  /** The approximate memory limit, in bytes. If it is 0, no targets are remembered. */
   readonly maxBytes: number;
 }
 
-// The approximate sizes of an entry, a violation and a query parameter in bytes, not counting the strings that they
+// The approximate sizes, in bytes, of an entry, a violation and a query parameter, not counting the strings that they
 // contain.
 const ENTRY_BYTES = 800;
 const VIOLATION_BYTES = 500;
@@ -97,18 +97,18 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   };
 }
 
-/** Returns the approximate amount of memory that an entry's decoded parameters use, in bytes. */
+/** Returns the approximate size, in bytes, of an entry's strings, violations and decoded parameters. */
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The keys repeat the targets.
+  // The cache keys repeat the target.
   const strings = 3 * target.length + 2 * requestedPage.listTarget.length;
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }
 
 /**
- * Returns the form of a target to remember. Serving a stored response does not require the decoded parameters, so those
- * of cacheable pages are discarded and decoded again on demand.
+ * Returns the form in which a target is remembered. Serving a stored response does not require the decoded parameters,
+ * so those of cacheable pages are discarded and decoded again on demand.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -130,7 +130,7 @@ function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, 
   };
 }
 
-/** The result of checking a target's parameters. It depends only on the target and the contract. */
+/** The result of checking a target's parameters, which depends only on the target and the contract. */
 interface Admission {
   readonly values: () => ParameterValues;
   /** The requested page. */
@@ -245,9 +245,9 @@ const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
 const NUL = /%00/;
 
 /**
- * Returns the reason to refuse a target in every mode, or undefined if the target is safe. A target is unsafe if it
- * contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments can also
- * be encoded, or written with a backslash or a Tomcat path parameter.
+ * Returns the reason why a target is refused in every mode, or undefined if the target is safe. A target is unsafe if
+ * it contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments count
+ * even if they are encoded, or written with a backslash or a Tomcat path parameter.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))

@@ -14,8 +14,8 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
 };
 
 /**
- * Records a failed request to the upstream. If the request ended because the client disconnected, the upstream has not
- * failed.
+ * Records that a request to the upstream failed. Nothing is recorded if the request ended because the client
+ * disconnected, since the upstream has not failed then.
  */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
@@ -55,14 +55,14 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
 }
 
 /**
- * Records a server error that the upstream reported. The response counts as a failure even if its body is valid. If the
- * body is invalid, that violation is recorded instead.
+ * Records that the upstream reported a server error. The response counts as a failure even if its body is valid. If the
+ * body violates the contract, the body's violations are recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
 }
 
-/** Records that a credential could not be verified because the upstream failed. This ends the request. */
+/** Records that a credential could not be verified because the upstream failed. Such a request ends with an error. */
 export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);

@@ -126,7 +126,7 @@ function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly nu
 /**
  * A set of characters, stored as one flag for each ASCII character and one flag for all others together. A set never
  * contains a character that the pattern rejects. It may lack some characters that the pattern accepts, because a body
- * that contains them is then merely parsed and validated.
+ * that contains them is then simply parsed and validated.
  */
 type CharacterSet = Uint8Array;
 

@@ -30,7 +30,7 @@ interface Position {
   readonly slot: number;
 }
 
-/** The maximum nesting depth. Only a schema that contains itself describes values that are nested more deeply. */
+/** The maximum nesting depth. Only a recursive schema describes values that are nested more deeply. */
 const MAX_DEPTH = 32;
 
 /** Creates a compiler that writes tables to a memory. All schemas in the same memory share their patterns. */

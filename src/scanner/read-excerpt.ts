@@ -16,13 +16,13 @@ interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */
   readonly start: number;
-  /** `latin1` is faster but can decode only ASCII. */
+  /** `latin1` is faster but decodes only ASCII correctly. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
 /**
  * Reads the excerpt that a scan has written: the body, reduced to the members that the excerpt's paths name. If no path
- * leads into the elements of an array, the array has the right length but no elements.
+ * leads into the elements of an array, the array in the excerpt has the right length but no elements.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,

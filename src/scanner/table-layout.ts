@@ -37,7 +37,7 @@ export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
 /** The number of arrays that contain an array. It determines where `INDICES` stores the array's current index. */
 export const NODE_LEVEL = 56;
-/** The number of the last scan that recorded a string with an unexpected form for this node. */
+/** The number of the last scan that recorded an unexpected string for this node. */
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 

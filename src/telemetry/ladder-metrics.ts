@@ -9,7 +9,7 @@ export interface LadderCounters {
   alerted(check: CheckName): void;
 }
 
-/** The ladder's metrics, and how many series they have. */
+/** The ladder's metrics and the number of their series. */
 interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */

@@ -38,7 +38,7 @@ export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
 }
 
-/** The options of the access log. */
+/** The options for the access log. */
 export interface AccessLogOptions {
   /** The contract's operations, whose path templates appear in the log. */
   readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
@@ -102,12 +102,12 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
 }
 
 // JSON allows these characters in strings, but terminals act on them: control characters, line separators, and marks
-// that change the direction of writing.
+// that change the text direction.
 const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns a text as a JSON string without characters that a terminal acts on. */
+/** Returns a text as a JSON string that contains no characters that a terminal acts on. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
@@ -247,7 +247,7 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
 
 /**
  * The largest number of bytes that a single write to a pipe keeps together (PIPE_BUF on Linux). If several processes
- * write more than this to one pipe, their lines are mixed whenever the reader is slow.
+ * make longer writes to one pipe, their lines are interleaved whenever the reader is slow.
  */
 export const PIPE_BYTES = 4096;
 

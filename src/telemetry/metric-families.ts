@@ -4,7 +4,7 @@ import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
-/** The counts of a metric. Another family of the same metric can continue from them. */
+/** The counts of a metric. Another family for the same metric can continue from them. */
 export interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;
@@ -27,7 +27,7 @@ export interface CounterFamily {
   readonly counts: Readonly<Float64Array>;
   /** The names of the series with their labels, in the order of `counts`. */
   readonly names: readonly string[];
-  /** Adds the counts of the same series in another family. */
+  /** Adds the counts of the same series from another family. */
   add(other: Counts): void;
 }
 
@@ -76,7 +76,7 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
 }
 
-/** A histogram of seconds with one label whose values are all known at startup. */
+/** A histogram of durations in seconds, with one label whose values are all known at startup. */
 export interface HistogramFamily {
   /**
    * Records one observation. Unlisted label values and times that are not finite are ignored. If the span in
@@ -98,7 +98,7 @@ export interface HistogramFamily {
   /** The sums of the observations in seconds, one per row. */
   readonly sums: Readonly<Float64Array>;
   readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
-  /** Adds the observations of the same rows in another histogram with the same buckets. */
+  /** Adds the observations of the same rows from another histogram with the same buckets. */
   add(other: Counts): void;
 }
 
@@ -190,7 +190,7 @@ export function createHistogramFamily(
 interface Exemplar {
   readonly traceparent: string;
   readonly seconds: number;
-  /** Epoch milliseconds. */
+  /** When the request started, in epoch milliseconds. */
   readonly at: number;
 }
 

@@ -34,7 +34,7 @@ export interface Metrics {
   /** Returns the format for a client that sent this `Accept` header. */
   formatFor(accept: string | undefined): MetricsFormat;
   readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
-  /** Returns the metrics of this process, for the exposition of another one. */
+  /** Returns the metrics of this process, for inclusion in the exposition of another process. */
   processMetrics(): Promise<MetricObject[]>;
   /** Returns how much the counters have grown since the last call. */
   takeIncrease(): readonly CountsIncrease[];
@@ -178,7 +178,7 @@ function toOpenMetrics(text: string): string {
   return `${lines}\n# EOF\n`;
 }
 
-/** How much the series of one family have grown. Series that have not grown are left out. */
+/** How much the series of one family have grown. Series that have not grown are omitted. */
 export interface CountsIncrease extends Counts {
   /** The index of the family among all families. */
   readonly family: number;
@@ -186,7 +186,7 @@ export interface CountsIncrease extends Counts {
 
 /** Determines how much the counters have grown. */
 function createIncreases(families: () => readonly Counts[]) {
-  /** The counts at the last report. Undefined until the first one, which contains everything. */
+  /** The counts at the last report. Undefined before the first report, which contains everything. */
   let reported: readonly Counts[] | undefined;
   /** The growth that was determined before the families were replaced. */
   let earlier: CountsIncrease[] = [];
@@ -249,7 +249,7 @@ function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
   ];
 }
 
-/** Returns the text of the process metrics, added to those of other processes. */
+/** Returns the text of the process metrics, combined with those of other processes. */
 async function processText(others: readonly MetricObject[][] | undefined): Promise<string> {
   if (others === undefined) return processMetrics().metrics();
   const own = (await processMetrics().getMetricsAsJSON()) as MetricObject[];

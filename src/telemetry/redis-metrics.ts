@@ -65,7 +65,7 @@ const variants = (instances: readonly InstanceFacts[]) =>
 /** The properties that should have the same value on all gateways. */
 const PROPERTIES = ['version', 'contract', 'configuration', 'baseline'] as const;
 
-/** Creates the metrics of shared state. */
+/** Creates the metrics for shared state. */
 export function createRedisMetrics(): RedisMetrics {
   const commands = createCounterFamily(METRICS.redisCommands, [Object.keys(OUTCOMES)]);
   const sent = Object.keys(OUTCOMES).filter((outcome) => outcome !== 'skipped');

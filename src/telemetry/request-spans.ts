@@ -13,7 +13,7 @@ export interface SpanSubject {
   /** The prefix of the paths that clients use. */
   readonly publicBasePath: string;
   readonly scheme: 'http' | 'https';
-  /** The configured host of the public side. The host that a client sends is never used. */
+  /** The configured public host. The host that a client sends is never used. */
   readonly publicHost: string | undefined;
   /** The base URL of the upstream, without credentials. */
   readonly upstreamUrl: string;

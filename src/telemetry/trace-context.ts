@@ -94,7 +94,7 @@ export function logAttempts(traceparent: string): AttemptLog {
 const RANDOM_DIGITS = 13;
 
 /**
- * Returns whether an id is among the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
+ * Returns whether an id falls within the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
  * digits decide, so all services with the same ratio sample the same traces.
  */
 function isWithin(ratio: number, id: string): boolean {

@@ -59,7 +59,7 @@ interface TraceCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format, with or without exemplars. */
   text(withExemplars?: boolean): string;
-  /** The counts behind the traffic history. A new object after `relabel`. */
+  /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
   /** Creates the series again for other label values. Series that existed before continue from their counts. */
   relabel(options: MetricsOptions, ownSeries: number): void;

@@ -32,7 +32,7 @@ export interface TracingOptions {
   readonly sampleRatio: number;
   /** The callers whose `sampled` flag is used. It applies to the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
-  /** How long spans wait until they are exported together, in seconds. */
+  /** How long spans wait before they are exported together, in seconds. */
   readonly exportSeconds: number;
   /** The maximum number of spans that wait to be exported. Additional spans are dropped. */
   readonly maxQueuedSpans: number;

@@ -18,7 +18,7 @@ export interface ProbedAddress {
 /** An address that was taken out of use or put back into use. */
 export interface AddressChange {
   readonly address: string;
-  /** How long the address will not be used, in seconds. 0 if it is back in use. */
+  /** How long the address will be out of use, in seconds. 0 if it is back in use. */
   readonly ejectedSeconds: number;
 }
 
@@ -159,7 +159,7 @@ export function createAddressPool(
           events.onResponse(incoming);
         },
         onError(error) {
-          // If the client's body failed, the address is not at fault.
+          // If the client's request body failed, the address is not at fault.
           end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
           events.onError(error);
         },

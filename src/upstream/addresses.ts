@@ -111,11 +111,11 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
   };
 }
 
-// The last two slashes before a host, plain or escaped as in JSON.
+// The two slashes directly before a host, plain or escaped as in JSON.
 const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
 
 /**
- * Returns false if no legacy host can follow any of the slashes in a chunk. This test is much cheaper than the regular
+ * Returns false if no legacy host can follow any of the slashes in a chunk. This test is much faster than the regular
  * expression.
  */
 function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
@@ -166,8 +166,9 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
 const PART_BYTES = 262_144;
 
 /**
- * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A long body is rewritten in parts, and other requests are
- * served in between, because a body can consist of hundreds of thousands of addresses.
+ * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A long body is
+ * rewritten in parts, and other requests are served in between, because a body can contain hundreds of thousands of
+ * addresses.
  */
 export function rewriteWholeBody(
   body: Buffer,
@@ -197,7 +198,7 @@ export interface UpstreamAddress {
   readonly basePath: string;
 }
 
-/** The place of the address in the configuration, which configuration errors refer to. */
+/** The location of the address in the configuration, for use in configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
 /** Parses the base address. Returns all the errors in an invalid one. */

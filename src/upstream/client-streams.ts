@@ -19,8 +19,8 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
 }
 
 /**
- * Returns the client that a waiting request belongs to when waiting clients take turns: the verified caller, or the
- * network for all others.
+ * Returns the client in whose turn a waiting request is served: the verified caller, or the network for all other
+ * callers.
  */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
@@ -28,7 +28,7 @@ export function queueClient({ caller, isVerified, address }: StreamOwner): strin
 
 /**
  * Counts the exchanges whose duration depends on the client, because a body is streamed to or from it. They have
- * separate limits so that slow clients cannot use up the places of exchanges that only wait for the upstream.
+ * separate limits so that slow clients cannot take the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
@@ -51,7 +51,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
         open >= total ||
         (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
         (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
-      // The delay is a constant, because nobody can predict when a client will end its stream.
+      // The delay is a constant, because there is no way to predict when a client will end its stream.
       if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: 5 });
     },
     begin({ address, caller }) {

@@ -15,7 +15,7 @@ export interface Connections {
   destroy(): Promise<void>;
 }
 
-// The code shows that the server is not to blame.
+// This error code shows that the server is not to blame.
 const givenUp = () => Object.assign(new Error('the request was given up'), { code: 'UND_ERR_ABORTED' });
 
 /** Creates the connections. None is opened before the first request. */
@@ -54,7 +54,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
-    /** The socket that is being connected. */
+    /** The socket that is still connecting. */
     #opening: Socket | undefined;
     readonly #stopConnecting = () => this.#opening?.destroy(givenUp());
 
@@ -108,7 +108,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       await Promise.all([persistent, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
     },
     async destroy() {
-      // undici does not close a socket that is still being connected, which would keep the process alive.
+      // undici does not close a socket that is still connecting, so the socket would keep the process alive.
       for (const socket of connecting) socket.destroy(new Error('the upstream was closed'));
       await Promise.all([persistent, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
@@ -222,7 +222,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 }
 
-/** Returns true if the bytes begin like an interim response, or if there are too few of them to tell. */
+/** Returns true if the bytes begin like an interim response, or if there are too few bytes to tell. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

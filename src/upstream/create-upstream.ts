@@ -44,7 +44,7 @@ export interface UpstreamRequest {
   /** The upstream removes hop-by-hop headers, `Host` and `Expect` from these headers, and recomputes the length. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
-  /** A client's body, for the mode `streamed`. The proxy library sends it. */
+  /** A client's body, which the proxy library sends. Used only in the mode `streamed`. */
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
@@ -59,11 +59,11 @@ export interface UpstreamRequest {
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. If the body is too large or broken, it is a stream that ends or fails in the
+   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
    * same way as the received body.
    *
-   * `streamed`: the bytes as received, always as a stream. Once the head has arrived, it counts as one of the client's
-   * streams.
+   * `streamed`: the bytes as received, always as a stream. Once the head has arrived, the response counts as one of the
+   * client's streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
   /** Records each time the request is sent, and names the span of each attempt. Undefined if spans are not exported. */
@@ -111,8 +111,8 @@ export interface Upstream {
 }
 
 /**
- * Creates the upstream. No connection is opened before the first exchange. If `observesLimits` is true, the limits on
- * time and on concurrent exchanges never refuse anything. Exchanges that exceed them are only counted.
+ * Creates the upstream. No connection is opened before the first exchange. If `observesLimits` is true, exchanges that
+ * exceed the limits on time or concurrency are counted but never refused.
  */
 export function createUpstream(
   address: UpstreamAddress,
@@ -148,7 +148,10 @@ export function createUpstream(
           pool?.addresses ?? [single],
           (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
         );
-  /** Returns whether a request that failed before its response may be repeated, provided that the budget allows it. */
+  /**
+   * Returns whether a request that failed before its response began may be repeated, provided that the budget allows
+   * it.
+   */
   const mayRepeat = (error: unknown, wire: WireRequest) =>
     (isConnectionLost(error) && wire.reused === true) ||
     (pool !== undefined && !observesLimits && (isConnectionLost(error) || isConnectTimeout(error)));
@@ -211,7 +214,9 @@ export function createUpstream(
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
 
-  /** Counts a response as one of its client's streams from now on, because its duration depends on the client. */
+  /**
+   * From now on, counts the response as one of the client's streams, because the client determines how long it takes.
+   */
   const continueAsStream = (
     { method, owner = noOwner }: UpstreamRequest,
     body: StreamedBody,
@@ -283,7 +288,7 @@ export function createUpstream(
         return { status, headers, body, attempts };
       }
       if (request.mode === 'streamed') {
-        // Other requests may have opened streams while this one was waiting for its body or its place.
+        // Other requests may have opened streams while this one was waiting for its body or for a place.
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(owner());
         const response = await streamed(request, path, stop);
@@ -356,7 +361,7 @@ export function createUpstream(
   };
 }
 
-// The owner of requests that are not sent for a client. They are never streamed.
+// The owner of requests that are not sent on behalf of a client. Such requests are never streamed.
 const noOwner = (): StreamOwner => ({ caller: undefined, isVerified: false, address: '' });
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>

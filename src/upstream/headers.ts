@@ -16,7 +16,7 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
   return [
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
-    // The legacy server requires this header on every request, even on one without a body.
+    // The legacy server requires this header on every request, even one without a body.
     ['Content-Type', 'application/json'],
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwarding,
@@ -24,17 +24,14 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
 }
 
 /**
- * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` concern only one
+ * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` apply to only one
  * connection, so they are removed. Forwarding headers are replaced with the gateway's own.
  */
 export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return forwardedHeaders(arrival, 0);
 }
 
-/**
- * The differences between the upstream request for an undocumented path and the client's request, except in `observe`
- * mode.
- */
+/** How the upstream request for an undocumented path differs from the client's request, except in `observe` mode. */
 interface PassthroughHeaderChoice {
   /** The credential to send. The client's own `Authorization` header is never forwarded unchecked. */
   readonly authorization: string | undefined;
@@ -110,8 +107,8 @@ export function sharedIdentity(): SharedIdentity {
 
 /**
  * Creates new ids like {@link sharedIdentity} for an exchange whose span is exported. If Portico has started the trace
- * of the request, the exchange stays in that trace. A trace that the client has started is not continued, because its
- * id is the client's choice.
+ * of the request, the exchange stays in that trace. A trace that the client has started is not continued, because the
+ * client chose its id.
  */
 export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpanId'>): SharedIdentity {
   const { requestId, traceparent } = sharedIdentity();
@@ -122,8 +119,8 @@ export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpa
 
 /**
  * Returns the forwarding headers for a request whose response is stored. If the upstream copies one of their values
- * into the page, other clients can see it. The headers therefore contain nothing that the client chose and that is not
- * in the cache key (rules, 2): no client address and no trace state, and the scheme and host only if they are
+ * into the page, other clients can see that value. The headers therefore contain nothing that the client chose and that
+ * is not in the cache key (rules, 2): no client address and no trace state, and the scheme and host only if they are
  * configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
@@ -155,7 +152,7 @@ const GROUP = {
    */
   partOrCoding: 32,
   contentLength: 64,
-  /** `Connection`, which lists other headers that concern only one connection. */
+  /** `Connection`, which lists other headers that apply to only one connection. */
   connection: 128,
   transferEncoding: 256,
 } as const;
@@ -163,7 +160,7 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these are sent only by old proxies, but they also concern a single connection. `Proxy-*` is matched by its
+  // Some of these are sent only by old proxies, but they too apply to only one connection. `Proxy-*` is matched by its
   // prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
@@ -191,7 +188,7 @@ function readGroups(name: string): number {
 // Clients and servers use only a few spellings of each name, and looking up a spelling is faster than converting it to
 // lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are not cached so that they cannot exhaust memory.
+// Longer names are never cached, so they cannot exhaust memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
@@ -255,10 +252,10 @@ const NAMES_NONE = /^(?:close|keep-alive)$/i;
 const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control', 'authorization']);
 
 /**
- * Returns the headers without those that `Connection` lists. It cannot remove a header that frames or describes the
- * content. If it could remove the length, the body would be forwarded without framing, and the upstream would read it
- * as a second request. If it could remove the credential, the upstream would make its decisions about a different
- * caller than Portico.
+ * Returns the headers without those that `Connection` lists. `Connection` cannot remove a header that frames or
+ * describes the content. If a client could remove the length, the body would be forwarded without framing, and the
+ * upstream would read it as a second request. If a client could remove the credential, the upstream would make its
+ * decisions about a different caller than Portico.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

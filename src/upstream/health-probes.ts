@@ -15,7 +15,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Creates the probes. An address that responds with any status below 500 is healthy, even if it refuses the probe,
- * which has no credential. `onChange` is called when enough consecutive probes have had the opposite result.
+ * which has no credential. `onChange` is called when enough consecutive probes have contradicted the known result.
  */
 export function createHealthProbes(
   { intervalSeconds, timeoutMs, unhealthyAfter, healthyAfter }: UpstreamOptions['probe'],

@@ -6,13 +6,14 @@ export type ExceededLimit = Extract<UpstreamFailureKind, 'shed' | 'deadline' | '
 
 /** A pass that also records which limit would have refused the exchange. */
 export interface ObservedPass extends GatePass {
-  /** The first limit that the exchange has exceeded so far. */
+  /** The first limit that the exchange exceeded. Undefined if it has not exceeded any. */
   exceeded?: ExceededLimit | undefined;
 }
 
 /**
  * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. It also enters
- * `limited`, which has the configured limits, but any refusal or wait there is only recorded.
+ * `limited`, which has the configured limits, but a refusal by `limited` is only recorded, and the exchange does not
+ * wait for it.
  */
 export function observeLimits(open: UpstreamGate, limited: UpstreamGate): UpstreamGate {
   const observe = (pass: GatePass, admission: () => GatePass | Promise<GatePass>): ObservedPass => {

@@ -16,8 +16,8 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// These limits leave room for every documented text, but the upstream must not decide how long the gateway's responses
-// are.
+// These limits leave room for every documented text, but keep the upstream from deciding how long the gateway's
+// responses are.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 
@@ -26,7 +26,7 @@ const TAG =
   /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*)?\s*\/?>/gi;
 
 /**
- * Converts a message from the upstream to plain text of at most 2,000 characters: tags are removed, line breaks are
+ * Converts a message from the upstream to plain text of at most 2,000 characters. Tags are removed, line breaks are
  * replaced with spaces, and entities are decoded once.
  */
 export function plainText(html: string): string {

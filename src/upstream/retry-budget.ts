@@ -8,15 +8,15 @@ export interface RetryBudgetOptions {
   readonly minPerSecond: number;
 }
 
-/** Limits retries so that they cannot multiply the load on an upstream that breaks every connection. */
+/** Limits retries so that they cannot multiply the load on an upstream that keeps breaking connections. */
 interface RetryBudget {
   /** Takes one retry from the budget, or returns false if it is used up. `requests` is the number of requests so far. */
   take(requests: number): boolean;
 }
 
 /**
- * Creates a budget. It is full at the beginning and never exceeds `burst` retries, which is the number of idle
- * connections that a restart of the upstream can close at the same time.
+ * Creates a budget. It starts full and never exceeds `burst` retries, which is the number of idle connections that an
+ * upstream restart can close at the same time.
  */
 export function createRetryBudget(
   { percent, minPerSecond }: RetryBudgetOptions,

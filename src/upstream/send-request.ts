@@ -19,7 +19,7 @@ export interface StreamedResponse {
   readonly reason: string;
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** Ends when the body is complete. If the body is incomplete, it fails with an `UpstreamFailure`. */
+  /** Ends when the body is complete, or fails with an `UpstreamFailure` if the body is incomplete. */
   readonly body: StreamedBody;
 }
 

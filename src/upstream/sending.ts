@@ -47,7 +47,7 @@ export function sendingFailure(error: unknown, request: WireRequest, phase: Exch
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
-/** The beginning of a response, as a parser read it. */
+/** The beginning of a response, as read by a parser. */
 interface ReceivedHead {
   readonly method: string;
   readonly status: number | undefined;
@@ -98,7 +98,7 @@ export interface Stop {
   stop(reason: UpstreamFailure): void;
   /**
    * Sets the function that is called once, when the exchange is stopped. Check `reason` first, because the exchange may
-   * already have been stopped. Undefined removes the function.
+   * already have been stopped. Pass undefined to remove the function.
    */
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }

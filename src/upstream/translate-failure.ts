@@ -152,7 +152,7 @@ function retryAfter(value: string | undefined): string | undefined {
   return isDate && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
-/** The forms of the legacy server's error responses. `other` is any other form. */
+/** The forms of the legacy server's error responses. `other` stands for any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
 /** The form of an error response, which is recorded in the trace, and the upstream's original message. */
@@ -166,7 +166,7 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// The maximum size of an error body that is searched for a message, in bytes. Error bodies are small.
+// The maximum size, in bytes, of an error body that is searched for a message. Error bodies are small.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 

@@ -6,18 +6,16 @@ import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import { createFairQueue } from '../lib/fair-queue.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/**
- * Permission for one exchange. Call `leave` when the exchange ends, to return the permission and report the outcome.
- */
+/** A pass for one exchange. Call `leave` when the exchange ends to return the pass and report the outcome. */
 export interface GatePass {
   /**
-   * Gives the exchange's place to the next one in the queue. From then until `leave`, the exchange counts as one of
-   * this client's streams. Call this when the upstream has finished its part and only the client determines how much
+   * Gives the exchange's place to the next exchange in the queue. From then until `leave`, the exchange counts as one
+   * of this client's streams. Call this when the upstream has finished its part and only the client determines how much
    * longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response is a success of the transport, regardless of its
+   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of its
    * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only its first failures
    * count toward the circuit.
    */
@@ -26,13 +24,13 @@ export interface GatePass {
 
 /** An exchange that has to wait for a place. */
 interface Waiter {
-  /** Ends the wait. */
+  /** Ends the wait when it is triggered. */
   readonly signal?: Cancellation | undefined;
   /** The client that the exchange belongs to. Waiting clients take turns. */
   readonly client?: string;
 }
 
-/** A change in the state of the circuit, which has opened or closed. */
+/** The opening or closing of the circuit. */
 export interface CircuitChange {
   readonly opened: boolean;
   /** How long the circuit was open, in milliseconds. 0 if it has just opened. */
@@ -44,11 +42,11 @@ export interface CircuitChange {
 /** A failure of the upstream or of the connection to it. */
 interface PastFailure extends FailureFacts {
   readonly kind: UpstreamFailureKind;
-  /** Epoch milliseconds. */
+  /** When the failure occurred, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** The latest failures and changes of the circuit since startup. */
+/** The latest failure and the latest changes of the circuit since startup. */
 export interface GateHistory {
   readonly lastFailure: PastFailure | undefined;
   /** The latest changes of the circuit, oldest first. `at` is in epoch milliseconds. */
@@ -110,7 +108,7 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  // The number of failures of each page since the last success. Only pages whose failures counted are in the map, so
+  // The number of failures of each page since the last success. The map contains only pages whose failures counted, so
   // its size is limited by the number of failures that opens the circuit.
   const pageFailures = new Map<string, number>();
   const isRepeated = (page: string) => {

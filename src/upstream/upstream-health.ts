@@ -8,7 +8,7 @@ export interface AddressHealth {
   readonly state: 'healthy' | 'ejected';
   /** The number of requests in progress at this address. */
   readonly inFlight: number;
-  /** The time in seconds until the address is tried again. 0 unless it is ejected. */
+  /** The time, in seconds, until the address is tried again. 0 unless it is ejected. */
   readonly retrySeconds: number;
   /** The result of the latest probes. Undefined if no probes are configured or none has finished yet. */
   readonly probe: 'passed' | 'failed' | undefined;
@@ -28,7 +28,7 @@ export interface UpstreamHealth {
 /** The facts that determine the health. */
 interface HealthFacts {
   readonly circuit: CircuitState;
-  /** True in `observe` mode, in which requests are sent although the circuit is open. */
+  /** True in `observe` mode, in which requests are sent even if the circuit is open. */
   readonly isObserved: boolean;
   readonly addresses: readonly AddressHealth[];
 }

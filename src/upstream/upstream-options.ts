@@ -48,8 +48,8 @@ export interface UpstreamOptions {
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest time that a client may pause while it reads a streamed response or sends a body. During the pause, the
-   * client can occupy one of the `streams`.
+   * The longest time that a client may pause while it reads a streamed response or sends a body. A client that pauses
+   * may keep one of the `streams` occupied.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
@@ -61,8 +61,8 @@ export interface UpstreamOptions {
   readonly queueTimeoutMs: number;
   readonly retryBudget: RetryBudgetOptions;
   /**
-   * How long idle connections stay open, in milliseconds. This is shorter than the usual timeout of servers (often 5
-   * s), so the gateway closes idle connections first.
+   * How long idle connections stay open, in milliseconds. This is shorter than the usual server timeout (often 5 s), so
+   * the gateway closes idle connections first.
    */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
@@ -72,7 +72,7 @@ export interface UpstreamOptions {
   /** The maximum number of members and elements in a JSON response, counted across all levels. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
-  /** Whether the address of a real upstream is tested with one request after startup. */
+  /** Whether to test the address of a real upstream with one request after startup. */
   readonly startupProbe: boolean;
   /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];

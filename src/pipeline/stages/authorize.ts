@@ -39,7 +39,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
+          // A synchronous reply comes from the cache, so there is no upstream verdict to compare the decision with.
           if (!(reply instanceof Promise)) return reply;
           return compared(operation, exchange, decision, isClaim ? judgedBy(exchange, level, decision, reply) : reply);
         };

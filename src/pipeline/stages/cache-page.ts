@@ -16,11 +16,11 @@ import type { Handler, StagePlanner } from '../stage.ts';
 /** The services that this stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
-  /** The pages that gateways share. Undefined if there is no second level. */
+  /** The pages that gateways share. Undefined if there is no second cache level. */
   readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
-  /** The last part of a shared page's freshness lifetime, as a fraction, in which one gateway refreshes the page. */
+  /** The final fraction of a shared page's freshness lifetime, during which one gateway refreshes the page early. */
   readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */
@@ -28,8 +28,8 @@ export interface CachePageServices {
 }
 
 /**
- * Serves pages of lists from the cache. A stale page is served while it is refreshed in the background, and also if the
- * upstream fails.
+ * Serves pages of lists from the cache. A stale page is served while it is being refreshed in the background, and when
+ * the upstream fails.
  */
 export function cachePage(services: CachePageServices): StagePlanner {
   return {
@@ -205,9 +205,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
- * Returns a function that tells whether a page is stale or will be soon. `share` is the fraction of its freshness
- * lifetime that remains at that point. Each gateway uses a random fraction between half of `share` and all of it so
- * that the gateways do not all request the lock at the same time.
+ * Returns a function that checks whether a page is stale or soon will be. "Soon" is the last part of its freshness
+ * lifetime, as a fraction. Each gateway chooses a random fraction between half of `share` and all of it so that the
+ * gateways do not all request the lock at the same time.
  */
 function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {
   const ownShare = share * (0.5 + Math.random() / 2);
@@ -215,8 +215,7 @@ function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boole
 }
 
 /**
- * How long to wait before refreshing a page after finding that another gateway is already refreshing it, in
- * milliseconds.
+ * How long to wait before trying again to refresh a page that another gateway is already refreshing, in milliseconds.
  */
 const BUSY_MS = 250;
 
@@ -235,11 +234,11 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** The reason why the request was forwarded upstream, in the terms of RFC 9211. */
+/** The reason why the request was forwarded upstream, in RFC 9211 terms. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether the status means that this audience may not see the page. The stored copy must then no longer be
+ * Returns whether the status means that this audience may not see the page. If so, the stored copy must no longer be
  * served, even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {

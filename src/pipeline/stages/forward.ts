@@ -32,7 +32,7 @@ export interface ForwardServices {
   readonly upstream: Upstream;
   /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
-  /** The configured scheme and host of the public side. */
+  /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
   /** Makes the cache store the operation's responses separately for each caller from now on. */
@@ -41,8 +41,8 @@ export interface ForwardServices {
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
   readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
   /**
-   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` or
-   * undefined if that is not possible.
+   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` if
+   * the bytes are invalid, or undefined if the response is too large or the coding is unknown.
    */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
@@ -128,8 +128,8 @@ async function readFailure(
 }
 
 /**
- * Returns an error response with a decoded body. In `observe` mode, the body may be compressed, because the client's
- * `Accept-Encoding` is forwarded.
+ * Returns an error response with a decoded body. In `observe` mode, the body may arrive compressed, because the
+ * client's `Accept-Encoding` is forwarded.
  */
 async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (response.status < 400 || !Buffer.isBuffer(response.body)) return response;

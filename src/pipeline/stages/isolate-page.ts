@@ -13,11 +13,11 @@ export interface IsolatePageServices {
 }
 
 /**
- * If a page keeps failing, refuses requests for it for a few seconds at a time. Otherwise, every request for a broken
+ * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, every request for a broken
  * page would cost its client and the upstream a full exchange. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
-  /** The pages whose latest fetch failed, ordered by the time of that failure. */
+  /** The pages whose most recent fetch failed, ordered by the time of that failure. */
   const failing = new Map<string, FailingPage>();
 
   const refuseIsolated = (key: string) => {
@@ -73,14 +73,14 @@ interface FailingPage {
   readonly isolatedUntil: number;
 }
 
-/** Failures that are further apart than this do not count as consecutive, in milliseconds. */
+/** Failures that are further apart than this, in milliseconds, do not count as consecutive. */
 const ROW_MS = 60_000;
 const MAX_PAGES = 1000;
 
 /**
- * Failures that a single page can cause. A refused connection, a full queue or an open circuit, by contrast, affects
- * all pages. A response that violates the contract came from a working upstream, and the ladder has to see how many of
- * these responses are refused.
+ * Failures that a single page can cause. A refused connection, a full queue or an open circuit is not one of them,
+ * because it affects all pages. Neither is a response that violates the contract: it came from a working upstream, and
+ * the ladder has to see how many such responses are refused.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',

@@ -14,11 +14,11 @@ export interface RateLimiter {
   rulesFor(operation: string | undefined): readonly Limit[];
   /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
-  /** Counts a request of another process against a rule. Returns undefined if there is no such rule. */
+  /** Counts a request that another process received against a rule. Returns undefined if there is no such rule. */
   take(rule: string, budget: string): Promise<Taken | undefined>;
 }
 
-/** A budget after one more request. */
+/** The state of a budget after a request has been counted. */
 export interface Taken {
   readonly remainingPoints: number;
   readonly msBeforeNext: number;
@@ -35,8 +35,8 @@ interface RateLimiterParts {
   /** The Redis server that stores the shared budgets. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
   /**
-   * Counts a request against a budget that several processes share without Redis. If it rejects, this process counts
-   * the request on its own.
+   * Counts a request against a budget that several processes share without Redis. If the promise is rejected, this
+   * process counts the request on its own.
    */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /** Called for each refused request. */
@@ -44,11 +44,11 @@ interface RateLimiterParts {
 }
 
 /**
- * The maximum number of budgets stored per rule. When it is exceeded, the least recently used budget is dropped, so its
- * owner starts again with a full one.
+ * The maximum number of budgets stored per rule. Beyond it, the least recently used budget is dropped, so its owner
+ * starts again with a full one.
  */
 const MAX_BUDGETS = 50_000;
-/** The interval in milliseconds at which the fleet's key is read again, in case Redis has lost its data. */
+/** How often the fleet's key is read again, in case Redis has lost its data, in milliseconds. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
@@ -130,8 +130,8 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   });
   return {
     /**
-     * Counts a request against the budget of `text`, whose name in Redis is `hash`. Without `hash`, only this gateway
-     * counts the request.
+     * Counts a request against the budget of `text`, whose name in Redis is `hash`. If `hash` is undefined, only this
+     * gateway counts the request.
      */
     async take(text: string, hash: string | undefined): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
@@ -147,7 +147,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   };
 }
 
-/** Returns a client for the library, which only evaluates scripts. */
+/** Returns a Redis client for the library, which uses it only to evaluate scripts. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {

@@ -16,8 +16,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
       // The buffers of stored pages that contain no private fields. All callers share a stored page's buffer, so each
-      // page is searched only once. Redacted copies are not stored, because they would double the memory that pages
-      // use.
+      // page is searched only once. Redacted copies are not stored, because they would double the memory needed for
+      // pages.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;

@@ -8,9 +8,9 @@ import type { StagePlanner } from '../stage.ts';
 export interface LegacyAddresses {
   /** True if addresses are rewritten rather than only reported (`rewriteUrls: true`). */
   readonly rewrite: boolean;
-  /** Returns the body itself if it contains no such address, and a promise if the body is long. */
+  /** Returns the body itself if it contains no legacy address, or a promise if the body is long. */
   readonly replace: (body: Buffer, publicAddress: string) => Buffer | Promise<Buffer>;
-  /** Returns the gateway's own address for a scheme and host. */
+  /** Returns the gateway's public base address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
@@ -37,7 +37,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   };
 }
 
-/** Returns the reply with a different body. If the reply had an entity tag, it gets the new body's tag. */
+/** Returns the reply with a different body. An entity tag is replaced with that of the new body. */
 function withBody(reply: Reply, body: Buffer): Reply {
   if (body === reply.body) return reply;
   return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };

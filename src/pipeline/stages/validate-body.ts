@@ -91,7 +91,7 @@ function tooLarge(rest: Readable, limit: number): GatewayError {
   });
 }
 
-/** Returns a stream of the same bytes. Destroying it does not destroy the client's connection. */
+/** Returns a stream of the same bytes that can be destroyed without destroying the client's connection. */
 function detached(body: Readable): Readable {
   return Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false });
 }

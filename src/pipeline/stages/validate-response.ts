@@ -73,7 +73,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // The same failure is recorded when the gateway decodes a response for the client.
+        // The failure is recorded as it is when the gateway decodes a response for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,
@@ -227,7 +227,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** Returns the facts that were found earlier for identical bytes. */
+/** Returns the facts that were determined earlier for identical bytes. */
 function knownFacts(
   exchange: Exchange,
   known: KnownBody,
@@ -242,7 +242,9 @@ function knownFacts(
   return { validity: 'valid', body: known.facts, namesUpstream: known.namesUpstream };
 }
 
-/** Records the authors as of the arrival of the request, because reading the clock for each of them would be slow. */
+/**
+ * Records the authors with the arrival time of the request, because reading the clock for each author would be slow.
+ */
 function learnAll(authors: readonly Authorship[], { arrival }: Exchange, learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName, arrival.receivedAt);
 }

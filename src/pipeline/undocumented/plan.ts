@@ -16,7 +16,7 @@ import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
-  /** Always undefined, which distinguishes this plan from that of an operation. */
+  /** Always undefined, which distinguishes this plan from an operation's plan. */
   readonly operation: undefined;
   readonly cache: undefined;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
@@ -77,8 +77,8 @@ export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
 }
 
 /**
- * Refuses callers who lack the permission that the policy requires, and callers whose requests would be sent with the
- * service account's credential.
+ * Refuses callers who lack the permission that the policy requires, and requests that would be sent with the service
+ * account's credential.
  */
 function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassthroughExchange> {
   return (next) => (exchange) => {

@@ -86,14 +86,14 @@ export function compileUndocumentedPolicy(
   };
 }
 
-/** Returns whether two entries require the same permission, or whether neither exists. */
+/** Returns whether two entries require the same permission, or whether neither entry exists. */
 function isSame(one: AllowEntry | undefined, other: AllowEntry | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.permission === other.permission;
 }
 
 /**
- * Returns the policy's verdict on a request that matches no operation. `match` is the path in the contract that the
- * request's path matches, if there is one, and `matchPath` finds the path that another path matches.
+ * Returns the policy's verdict on a request that matches no operation. `match` is the contract path that the request's
+ * path matches, if any. `matchPath` finds the contract path for any other path.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
@@ -119,10 +119,10 @@ const PATH_PARAMETER = /(?:;|%3b).*$/i;
 const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
- * Returns the simplest path as which a server could interpret a path, so that rules for one path also apply to its
- * other spellings. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and
- * spaces at the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks a
- * final slash, and IIS final dots and spaces.
+ * Returns the simplest path that a server could take a path to mean, so that rules for one path also apply to its other
+ * spellings. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and
+ * spaces at the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks ignore
+ * a final slash, and IIS ignores final dots and spaces.
  */
 export function plainPath(path: string): string {
   const segments = path.split('/').map((segment) =>
@@ -148,7 +148,7 @@ type PathPattern = (path: string) => boolean;
 
 /**
  * Compiles a path pattern. `{name}` and `*` match one non-empty segment or part of one. A final `/**` matches
- * everything below. All other text must match exactly, including its case.
+ * everything below. All other text must match exactly, including case.
  */
 export function compilePathPattern(pattern: string): PathPattern {
   const deep = pattern.endsWith('/**');

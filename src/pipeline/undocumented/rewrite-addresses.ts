@@ -19,7 +19,7 @@ export interface AddressServices {
   readonly legacy: LegacyAddresses;
   /** True if addresses in bodies are also rewritten (rules, 11). */
   readonly rewriteUrls: boolean;
-  /** Returns the gateway's own address for a scheme and host. */
+  /** Returns the gateway's public base address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 

@@ -52,8 +52,8 @@ function undocumentedRefusal(
 
 /**
  * Makes the place of a reported violation more precise once a successful response has shown that the path exists on the
- * upstream. Clients can invent paths that contain names, but if the path exists, its first word is known to come from
- * the server.
+ * upstream. Clients can put anything into an invented path, including names, but the first word of a path that exists
+ * is known to come from the server.
  */
 export function nameExistingPath(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,

@@ -229,8 +229,8 @@ export function createProxy(origin: string): Proxy {
   };
 }
 
-// The library drains and destroys bodies that it no longer needs. It must not do that to the client's request, so it
-// receives a stream of its own.
+// The library drains and destroys bodies that it no longer needs. The client's request must not be destroyed, so the
+// library receives a stream of its own.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();

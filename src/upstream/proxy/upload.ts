@@ -24,8 +24,8 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns true if the body is read completely before the request takes a place at the upstream. A slow client then does
- * not occupy a place.
+ * Returns true if the body is read completely before the request takes a place at the upstream, so that a slow client
+ * does not occupy a place.
  */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;
