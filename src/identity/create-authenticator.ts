@@ -32,7 +32,7 @@ export interface AuthenticationInput {
    * the caller is.
    */
   readonly needsVerification?: boolean;
-  /** Epoch milliseconds. */
+  /** The current time, in epoch milliseconds. */
   readonly now: number;
 }
 
@@ -63,7 +63,10 @@ export interface Authenticator {
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** The hash for audiences. Set only if several authenticators must use the same audiences, as before and after a reload. */
+  /**
+   * The hash for audiences. Set only if several authenticators must use the same audiences, as before and after a
+   * reload.
+   */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: LoginLimiter;
@@ -158,8 +161,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Only verified callers are announced. Otherwise, an unverified caller could make the fleet verify other callers
-      // again and again.
+      // Revocations are announced only for verified callers. Otherwise, an unverified caller could make the fleet
+      // verify other callers again and again.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {

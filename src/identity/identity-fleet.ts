@@ -137,7 +137,7 @@ export interface Revocations {
    * verification. It must not be accepted if revocations cannot arrive and the verification is older than the bound.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory whose credentials expire when other gateways revoke them. */
+  /** Sets the store whose credentials expire when other gateways revoke them. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

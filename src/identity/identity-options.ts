@@ -31,7 +31,7 @@ export interface IdentityOptions {
   readonly calibrationSeconds: number;
 }
 
-/** How many tasks may run and how many may wait. */
+/** The maximum numbers of running and waiting tasks. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
@@ -72,7 +72,9 @@ const count = (description: string, standard: number, minimum = 1, maximum = 1_0
   default: standard,
 });
 
-/** The JSON Schema of the key `authentication:`. Defaults in the schema are only documentation. */
+/**
+ * The JSON Schema for the `authentication` configuration key. The defaults in the schema serve only as documentation.
+ */
 export const identityOptionsSchema = {
   description: 'How credentials are verified, cached and rate-limited.',
   type: 'object',

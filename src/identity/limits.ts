@@ -92,7 +92,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
 interface WorkGate {
   /**
    * Runs a task. If the queue is full, returns undefined without running it. An `urgent` task takes precedence and is
-   * never rejected, so callers must limit how many there are.
+   * never rejected, so callers must limit the number of urgent tasks.
    */
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }

@@ -20,7 +20,9 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 interface CredentialCheck {
   /** Returns whether the credential is fresh and therefore does not need to be verified. */
   fresh(credential: Credential, now: number): boolean;
-  /** Returns the caller that a canonical `Authorization` value identifies, or undefined if it is not fresh. */
+  /**
+   * Returns the caller that a canonical `Authorization` value identifies, or undefined if the credential is not fresh.
+   */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   /** Forgets a credential. Returns false if it was not stored. */
@@ -141,7 +143,7 @@ type Memory = 'fresh' | 'known' | 'unknown';
 /** The caller whom a verified credential identifies. */
 interface VerifiedCaller {
   readonly name: string;
-  /** The same string for every request, so comparing it with a remembered one takes no time. */
+  /** The same string object is used for every request, so comparing it with a remembered one takes almost no time. */
   readonly audience: string;
 }
 
@@ -199,7 +201,7 @@ export function createVerifiedCredentials(
   };
 }
 
-/** Hashes strings. Without the key, the result reveals nothing about them. */
+/** Hashes strings. Without the key, a hash reveals nothing about the strings. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**

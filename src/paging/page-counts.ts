@@ -34,7 +34,7 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation in which none of the tags had changed yet. */
+  /** The latest generation in which the tags were known to be unchanged. */
   generation: number;
 }
 
@@ -111,7 +111,7 @@ export interface SharedPageCounts {
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;
-  /** Stores texts for all gateways. The promises reject if they are unavailable. */
+  /** Stores texts for all gateways. Its promises reject if the store is unavailable. */
   readonly store: {
     isAvailable(): boolean;
     get(key: string): Promise<string | undefined>;
@@ -130,7 +130,7 @@ interface SharedPageCountsParts {
 /** A count as it is stored outside the process. */
 interface SharedCount {
   readonly pageCount: number;
-  /** Epoch milliseconds. */
+  /** When the count was learned, in epoch milliseconds. */
   readonly learnedAt: number;
   readonly tags: readonly string[];
   readonly at: LogPosition;

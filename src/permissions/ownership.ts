@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /**
- * Asks the upstream for a node's author, with the caller's credential. Returns undefined if the author is not
+ * Asks the upstream for a node's author, using the caller's credential. Returns undefined if the author is not
  * available.
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
@@ -14,7 +14,7 @@ export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<str
 export interface Ownership {
   /**
    * Stores an author found in a valid response. Ids are strings, because they have 64 bits. `at` is the time of the
-   * response in epoch milliseconds, by default the current time.
+   * response in epoch milliseconds, and defaults to the current time.
    */
   learn(nodeId: string, authorName: string, at?: number): void;
   /** Returns the author of a node if it is cached. */

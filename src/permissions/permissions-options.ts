@@ -31,7 +31,7 @@ export const PERMISSIONS_DEFAULTS: PermissionsOptions = {
   ownership: { lookup: undefined, authorPointer: '/author/username', maxEntries: 50_000, maxAgeSeconds: 3600 },
 };
 
-/** The JSON Schema of the key `roles:`. */
+/** The JSON Schema for the `roles` configuration key. */
 export const rolesOptionsSchema = {
   description: 'The roles file, and the policy for callers without an account.',
   type: 'object',
@@ -51,7 +51,7 @@ export const rolesOptionsSchema = {
   },
 } as const;
 
-/** The JSON Schema of the key `permissions:`. */
+/** The JSON Schema for the `permissions` configuration key. */
 export const permissionsOptionsSchema = {
   description: 'The data that permission rules use.',
   type: 'object',

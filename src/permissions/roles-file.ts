@@ -21,7 +21,7 @@ export interface Account {
 
 /** The parsed and checked roles file. */
 export interface RolesFile {
-  /** The name of the file, which configuration errors show. */
+  /** The name of the file, for use in configuration errors. */
   readonly source: string;
   /** `delegate`, `deny` or the name of a role. If undefined, the default depends on the verifier. */
   readonly unmapped: string | undefined;
@@ -50,8 +50,8 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy or, if none is configured, the policy in the roles file. If that is missing too,
- * returns the verifier's default. Throws for unknown roles.
+ * Returns the configured policy or, if none is configured, the policy in the roles file. If neither exists, returns the
+ * verifier's default. Throws for unknown roles.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

@@ -64,7 +64,7 @@ export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
-  /** Called after every command with its duration. */
+  /** Called after every command, with the command's duration. */
   onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
@@ -99,7 +99,7 @@ export function connectRedis(
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
-  /** The client that is being connected. */
+  /** The client that is still connecting. */
   let next: RedisClient | undefined;
   let isOpening = false;
   let lastReadyAt = clock();
@@ -198,7 +198,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no connection or this one fails, the next connection subscribes.
+      // If there is no client or its connection fails, the next client subscribes.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>
@@ -212,7 +212,10 @@ export function connectRedis(
   };
 }
 
-/** Waits until the server can be reached, for at most `waitMs` milliseconds. A command that runs once needs this. */
+/**
+ * Waits until the server can be reached, for at most `waitMs` milliseconds. Intended for programs that run a command
+ * only once.
+ */
 export async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
   const end = performance.now() + waitMs;
   while (!redis.isAvailable() && performance.now() < end) await wait(10);
@@ -282,7 +285,7 @@ function reasonOf(error: unknown): string {
   return /^(?:[A-Z]{2,20})\b/.exec(message)?.[0] ?? 'connection failed';
 }
 
-/** The common part of the library's clients for one server, for sentinels and for clusters. */
+/** What the library's clients for one server, for sentinels and for clusters have in common. */
 interface RedisClient {
   /** Sends a command whose first key is `key`. Strings in the reply are buffers if `bytes` is true. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
@@ -295,7 +298,10 @@ interface RedisClient {
   onError(listener: (error: Error) => void): void;
 }
 
-/** The maximum number of commands that may wait for a reply on one connection. Beyond it, commands fail immediately. */
+/**
+ * The maximum number of commands that may wait for a reply on one connection. Beyond this limit, commands fail
+ * immediately.
+ */
 const MAX_QUEUED_COMMANDS = 10_000;
 /** The library's timeout creates a timer for each command, but applies only to commands that have not been sent yet. */
 const NO_TIMEOUT = { timeout: 0 };
@@ -364,7 +370,7 @@ function createRedisClient(
         isConnected = true;
       },
       destroy: () => client.destroy(),
-      // Some nodes can be unreachable while the others reply.
+      // Some nodes may be unreachable while others reply.
       isReady: () => isConnected,
       onError: (listener) => void client.on('error', listener),
     };
@@ -387,7 +393,7 @@ function createRedisClient(
     },
     async connect() {
       await client.connect();
-      // Without this, a server that requires a password would appear to be available.
+      // Without this command, a server that requires a password would appear to be available.
       await client.sendCommand(['PING']);
     },
     destroy() {
@@ -413,7 +419,7 @@ function tlsOf({ tls }: RedisOptions, secrets: RedisSecrets) {
   };
 }
 
-/** Adds the host of a `rediss:` URL as the server name, because Node sends none by itself (RFC 6066, 3). */
+/** Adds the host of a `rediss:` URL as the server name, because Node does not send one by itself (RFC 6066, 3). */
 function withServerName<S extends object>(socket: S, url: string): S {
   const { protocol, hostname } = new URL(url);
   const isName = protocol === 'rediss:' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;
@@ -426,7 +432,7 @@ function withServerName<S extends object>(socket: S, url: string): S {
  * whether a known name was used.
  */
 export interface FleetKey {
-  /** The place where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
+  /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
   readonly at: string;
   /** Identifies the key without revealing it. Undefined until it has been read. */
   id(): string | undefined;

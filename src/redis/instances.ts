@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis, RedisScript } from './connect-redis.ts';
 
-/** The facts that a gateway reports about itself. `startedAt` is in epoch milliseconds. */
+/** What a gateway reports about itself. `startedAt` is in epoch milliseconds. */
 export interface InstanceFacts {
   readonly name: string;
   readonly version: string;

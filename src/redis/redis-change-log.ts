@@ -12,7 +12,7 @@ interface ChangeLogParts {
   readonly clock: Clock;
   /** The maximum number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error that the listener or this program caused rather than Redis. */
+  /** Called with an error that was caused by the listener or this program rather than by Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /**
    * Called when the server begins to refuse the commands of the log, with the kind of its error, such as NOPERM or OOM.
@@ -25,7 +25,9 @@ interface ChangeLogParts {
 
 /** The log of changes in Redis. */
 interface RedisChangeLog extends ChangeLog {
-  /** Returns the changes that were passed to `append` but have not been applied here yet as entries of the log. */
+  /**
+   * Returns the changes that were passed to `append` but that this process has not yet applied as entries of the log.
+   */
   unapplied(): Iterable<SharedChange>;
 }
 
@@ -60,11 +62,11 @@ interface Head extends LogPosition {
 /**
  * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
  * notices every missing entry. A new lineage begins if the head is missing or does not match the stream, because then
- * the server has lost data, or something else has written to the keys. It also begins if the caller asks to end the
- * current lineage.
+ * the server has lost data, or something else has written to the keys. A new lineage also begins if the caller asks to
+ * end the current one.
  *
  * The script writes even if there is nothing to append, so it fails on replicas and on full servers. Gateways cannot
- * append changes to such a server, so a gateway must not conclude from its contents that it knows all changes.
+ * append changes to such a server, so the server's contents do not prove that a gateway knows all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -101,7 +103,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
-   * This gateway's own changes, keyed by id, that it has not applied yet as entries of the log. `at` is the position of
+   * This gateway's own changes, keyed by id, that it has not yet applied as entries of the log. `at` is the position of
    * the entry.
    */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
@@ -110,7 +112,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   let hasLostChanges = false;
   let hasUnknownChange = false;
   let position: LogPosition | undefined;
-  /** The id of the entry at the position. Undefined if the log has no entry there. */
+  /** The id of the entry at `position`. Undefined if the log has no entry there. */
   let lastId: string | undefined;
   let syncedAt = -Infinity;
   const closing = new AbortController();

@@ -53,8 +53,8 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document that nobody has read for this long is removed. Otherwise, documents of earlier contracts would stay
- * forever. The keys have no expiry time in Redis, because servers often evict keys that have one.
+ * A document that nobody has read for this long is removed. Otherwise, documents for earlier contracts would remain
+ * forever. The keys have no expiry time in Redis, because servers are often configured to evict keys that have one.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
 /** The time between two attempts to merge a change, and between two reads without a change. */
@@ -89,7 +89,7 @@ redis.call('HSETNX', KEYS[1], 'origin', version)
 return 1`,
 };
 
-/** Begins or extends a lease, unless another gateway has it. */
+/** Begins or extends a lease, unless another gateway holds it. */
 const HOLD: RedisScript = {
   source: `
 local holder = redis.call('GET', KEYS[1])
@@ -106,8 +106,8 @@ type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'p
 
 /**
  * Reads a document and replaces it with the result of `edit`, for a program that has no copy of its own. If `edit`
- * returns its argument, nothing is written. Returns undefined if there is no document. Other gateways must be told about
- * the change; otherwise, they notice it within {@link REREAD_MS}. Throws `RedisUnavailable`.
+ * returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell the other
+ * gateways about the change. Otherwise, they notice it only within {@link REREAD_MS}. Throws `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(
   { redis, name, version, format, parse }: EditedDocument<T>,
@@ -263,8 +263,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 }
 
 /**
- * Merges lists whose items have keys. An item that was changed on only one side gets the changed value. If it was
- * changed on both sides, `prefer` chooses a value. Undefined means that the item was removed.
+ * Merges lists whose items have keys. An item that was changed on only one side takes the changed value. If it was
+ * changed on both sides, `prefer` chooses a value. Undefined stands for an item that was removed.
  */
 export function mergeItems<Item>(
   lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },

@@ -190,7 +190,7 @@ export function createHistogramFamily(
 interface Exemplar {
   readonly traceparent: string;
   readonly seconds: number;
-  /** When the request started, in epoch milliseconds. */
+  /** When the observed duration ended, in epoch milliseconds. */
   readonly at: number;
 }
 

@@ -259,7 +259,7 @@ function missingFrom({ permissions }: Trace): readonly string[] {
  * connection broke when the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
-  // This is the only status of 500 or above that the client caused.
+  // This is the only error with a status of 500 or above that the client causes.
   if (error === 'unknown_transfer_coding') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;
