@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { sharedBy, startFleet } from '../builders/fleet.ts';
@@ -10,9 +10,6 @@ import { until } from '../builders/until.ts';
 import { axeFindings } from './axe-findings.ts';
 import { launch } from './launch.ts';
 import { openConsole, TOKEN } from './open-console.ts';
-
-// A gateway reports every five seconds.
-vi.setConfig({ testTimeout: 120_000 });
 
 needsProgram('chromium', 'the page of the fleet', (chromium) => {
   needsProgram('redis', 'with several gateways', (path) => {
@@ -66,19 +63,19 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
         await redis.command(key, ['HSET', key, 'old', `${Number(now) - 10}\n${old}`]);
       };
       const stayingSilent = setInterval(() => void report(), 500);
-      await rowOf('gateway-old').getByText('silent').waitFor({ timeout: 60_000 });
-      clearInterval(stayingSilent);
+      await rowOf('gateway-old').getByText('silent').waitFor();
       await page.getByText('The gateways differ in: version, configuration.').waitFor();
       expect(await rowOf('gateway-old').locator('span.bad').allTextContents()).toEqual(['silent', '0.0.9']);
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(await axeFindings(page)).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 800 });
-      await rowOf('gateway-old').waitFor({ state: 'detached', timeout: 60_000 });
+      clearInterval(stayingSilent);
+      await rowOf('gateway-old').waitFor({ state: 'detached' });
 
       // A gateway that shuts down signs off.
       await gateways[2]?.close();
-      await rowOf('gateway-c').waitFor({ state: 'detached', timeout: 60_000 });
+      await rowOf('gateway-c').waitFor({ state: 'detached' });
       await rowOf('gateway-b').getByText('ready').waitFor();
       // The counts of a gateway remain after it has ended.
       await counts.getByRole('row', { name: /^gateway-c/ }).waitFor();

@@ -79,7 +79,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await page.evaluate("location.hash = '#/permissions?target=/services/v2/question.json&as=alice'");
         await page.locator('#explained').getByText(GONE).waitFor();
         await back();
-        await page.getByText('alice (verified)').waitFor({ timeout: 20_000 });
+        await page.getByText('alice (verified)').waitFor();
       },
       NETWORK,
     );

@@ -18,5 +18,5 @@ let launched: Promise<Browser> | undefined;
  * and closes only that context. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
-  return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));
+  return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: 120_000 }));
 }

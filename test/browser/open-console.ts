@@ -34,7 +34,8 @@ export async function openConsole(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  // This limit only ends waits for something that never happens.
+  page.setDefaultTimeout(120_000);
   if (ownClock) await page.clock.install();
   const troubles: string[] = [];
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
