@@ -91,8 +91,8 @@ export interface PageCache {
   /** Checks every key and removes the pages for which `occurs` returns false. Returns the number of pages removed. */
   retain(occurs: (key: string) => boolean): number;
   /**
-   * Returns a number that grows with every purge. Coalescing keys include it so that a request after a write cannot
-   * join an earlier fetch.
+   * Returns a number that grows with every purge. A request joins only fetches that began since the last purge, so a
+   * request after a write cannot receive an earlier page.
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };

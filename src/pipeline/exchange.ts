@@ -49,8 +49,6 @@ export interface TargetKeys {
   page: string | undefined;
   /** The key of the page count. */
   list: string | undefined;
-  /** The key of the body among the known bodies. It does not depend on the audience. */
-  body?: string | undefined;
 }
 
 /** A request for an undocumented path that the policy allows. */

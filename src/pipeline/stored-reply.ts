@@ -101,9 +101,14 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
  * upstream target (rules, 6).
  */
 export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
-  const { audience, target: upstreamTarget } = exchange;
+  const { audience, target: upstreamTarget, requestedPage } = exchange;
   const keys = keysOf(exchange);
-  return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));
+  if (keys.page !== undefined) return keys.page;
+  // Without a page number, both keys have the same text. If they are the same string, V8 hashes it only once.
+  const list = upstreamTarget === requestedPage.listTarget ? keys.list : undefined;
+  const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
+  keys.page = key;
+  return key;
 }
 
 /** Returns the key of a remembered page count: the page key without the page number (rules, 5). */

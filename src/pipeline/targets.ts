@@ -101,8 +101,8 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The cache keys repeat the target.
-  const strings = 3 * target.length + 2 * requestedPage.listTarget.length;
+  // The cache keys repeat the two targets.
+  const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }
 
@@ -192,7 +192,7 @@ export function admit(
   };
 }
 
-const noKeys = (): TargetKeys => ({ audience: undefined, page: undefined, list: undefined, body: undefined });
+const noKeys = (): TargetKeys => ({ audience: undefined, page: undefined, list: undefined });
 
 /** Returns empty parameter values for a query that could not be parsed. */
 function noValues({ rawParameters }: PathMatch): ParameterValues {

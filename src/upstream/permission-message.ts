@@ -1,4 +1,4 @@
-import { decodeHTML } from 'entities';
+import { decodeHTML } from 'entities/decode';
 import type { DocumentedError } from '../model/operation.ts';
 
 /** Returns true if a message from the upstream means that a permission is missing. */

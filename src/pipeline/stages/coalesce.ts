@@ -15,14 +15,17 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
     name: 'coalesce',
     plan(planned) {
       if (planned.cache === undefined) return undefined;
-      const flights = createSingleFlight<Reply>();
+      let flights = createSingleFlight<Reply>();
+      let generation = cache.generation();
       const leaders = exportsSpans ? new WeakMap<Promise<Reply>, Trace>() : undefined;
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // Because the key contains the generation, a request made after a write cannot receive a page whose fetch
-        // started before the write.
-        const key = `${cache.generation()} ${pageKey(planned, exchange)}`;
-        const { promise, leader } = flights.run(key, () => next(exchange));
+        // A request made after a write must not receive a page whose fetch started before the write.
+        if (generation !== cache.generation()) {
+          flights = createSingleFlight<Reply>();
+          generation = cache.generation();
+        }
+        const { promise, leader } = flights.run(pageKey(planned, exchange), () => next(exchange));
         if (leader) {
           leaders?.set(promise, exchange.trace);
           return promise;

@@ -124,7 +124,7 @@ function factsOf(
     services.sample?.(exchange, operation, response.status, unchecked);
     return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
   }
-  const key = bodyKey(exchange, operation);
+  const key = bodyKey(exchange);
   const known = services.knownBodies.find(key, response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
   const scanned = scanBody(exchange, response, planned, services);
@@ -149,12 +149,12 @@ function factsOf(
   return { validity, body, namesUpstream };
 }
 
-/** Returns the key of a response's body, which is remembered with the target. */
-function bodyKey({ arrival, keys }: Exchange, { id }: Operation): string {
-  // Together with the operation, the path and the query contain every parameter that can affect the verdict.
-  const key = keys?.body ?? `${id} ${arrival.path}?${arrival.query ?? ''}`;
-  if (keys !== undefined) keys.body = key;
-  return key;
+/**
+ * Returns the key of a response's body. The method and the target determine the operation and every parameter that can
+ * affect the verdict. Nearly all targets are strings that V8 has already hashed.
+ */
+function bodyKey({ arrival: { method, rawTarget } }: Exchange): string {
+  return method === 'GET' ? rawTarget : `${method} ${rawTarget}`;
 }
 
 /** A response and its findings. After a scan, `json` contains only the members that later steps read. */
