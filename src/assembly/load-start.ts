@@ -1,6 +1,6 @@
 import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
-import { settingWarnings } from '../config/setting-warnings.ts';
-import type { Place, Settings } from '../config/settings.ts';
+import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract, sourcesDigest } from '../contract/load-contract.ts';
@@ -10,7 +10,6 @@ import type { LadderState } from '../ladder/ladder-step.ts';
 import type { StoredOverrides } from '../overrides/override-files.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import type { Operation } from '../model/operation.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
@@ -63,13 +62,17 @@ export interface StartSources {
  */
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const faults: Fault[] = [];
-  const attempt = <T>(step: () => T): T | undefined => {
+  /** Runs a step. If it fails, its errors are collected, and the function that returns its result throws them. */
+  const attempt = <T>(step: () => T): (() => T) => {
     try {
-      return step();
+      const result = step();
+      return () => result;
     } catch (error) {
       if (!(error instanceof StartFault)) throw error;
       faults.push(...error.faults);
-      return undefined;
+      return () => {
+        throw error;
+      };
     }
   };
   const inUse = running === undefined ? [] : [running.start.contract, running.start.shadow];
@@ -78,53 +81,48 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     return inUse.find((one) => one?.sources === sources) ?? load(options);
   };
   const contract = attempt(() => loadOnce(settings.contract));
-  const shadow = attempt(() => ({ contract: loadShadow(settings.contract, loadOnce) }));
+  const hasContract = faults.length === 0;
+  const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
   // Operation ids are checked here because this is where their places in the configuration are known.
-  const ids = contract?.operations.map(({ id }) => id);
-  if (ids !== undefined) faults.push(...operationFaults(settings, ids));
-  if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));
-  const rules = attempt(() => (contract ? loadPermissions(settings, contract) : void readRoles(settings)));
+  if (hasContract) {
+    const { operations } = contract();
+    const ids = operations.map(({ id }) => id);
+    faults.push(...operationFaults(settings, ids), ...redactionFaults(settings, operations));
+  }
+  const rules = attempt(() => {
+    if (hasContract) return loadPermissions(settings, contract());
+    // Without the contract, only the errors inside the roles file can be found.
+    readRoles(settings);
+    throw new StartFault([]);
+  });
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
   const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
-  const learned = attempt(() => ({ before: loadLearned(settings, running?.start.learned) }));
-  const tls = attempt(() => ({ identity: tlsOf(settings) }));
-  const redis = attempt(() => ({ secrets: redisOf(settings) }));
+  const learned = attempt(() => loadLearned(settings, running?.start.learned));
+  const tls = attempt(() => tlsOf(settings));
+  const redis = attempt(() => redisOf(settings));
   if (faults.length > 0) throw new StartFault(faults);
-  if (
-    !contract ||
-    !rules ||
-    !address ||
-    !service ||
-    !isPermissionMessage ||
-    !learned ||
-    !shadow ||
-    !tls ||
-    !overrides ||
-    !redis
-  )
-    throw new StartFault([]);
   return {
-    contract,
-    shadow: shadow.contract,
+    contract: contract(),
+    shadow: shadow(),
     warnings: [
-      ...contract.warnings,
-      ...settingWarnings(settings, contract, rules.roles),
-      ...shadowWarnings(contract, shadow.contract, settings.placeOf('/contract/candidate')),
+      ...contract().warnings,
+      ...settingWarnings(settings, contract(), rules().roles),
+      ...shadowWarnings(contract(), shadow(), settings.placeOf('/contract/candidate')),
     ],
-    ...rules,
-    address,
-    isPermissionMessage,
-    serviceAuthorization: service.authorization,
-    baseline,
-    ladder,
-    overrides,
-    learned: learned.before,
-    tls: tls.identity,
-    redis: redis.secrets,
+    ...rules(),
+    address: address(),
+    isPermissionMessage: isPermissionMessage(),
+    serviceAuthorization: service().authorization,
+    baseline: baseline(),
+    ladder: ladder(),
+    overrides: overrides(),
+    learned: learned(),
+    tls: tls(),
+    redis: redis(),
   };
 }
 
@@ -197,39 +195,3 @@ function loadShadow(
     );
   }
 }
-
-/**
- * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
- * in the document.
- */
-const NOT_COMPARED = {
-  'x-requires': ({ requires }: Operation) => requires,
-  'x-credential': ({ needsCredential }: Operation) => needsCredential,
-  'x-paging': ({ paging }: Operation) => paging,
-  'x-request-rules': ({ requestRules }: Operation) => requestRules,
-} as const;
-
-/**
- * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports will not show.
- */
-function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
-  if (shadow === undefined) return [];
-  const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
-  const changed = shadow.operations.flatMap((next) => {
-    const operation = known.get(nameOf(next));
-    if (operation === undefined) return [];
-    const names = Object.entries(NOT_COMPARED).flatMap(([name, of]) => (same(of(operation), of(next)) ? [] : [name]));
-    return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
-  });
-  return [
-    ...shadow.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
-    ...changed.map((what) => ({
-      source,
-      pointer,
-      message: `the shadow contract changes ${what}, which reports will not show`,
-    })),
-  ];
-}
-
-const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

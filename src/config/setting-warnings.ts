@@ -10,7 +10,7 @@ import type { RolesFile } from '../permissions/roles-file.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
-import type { Settings } from './settings.ts';
+import type { Place, Settings } from './settings.ts';
 
 /** A setting, and the reason why it has no effect. */
 interface Inert {
@@ -36,6 +36,42 @@ export function settingWarnings(
     ({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }),
   );
 }
+
+/**
+ * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports will not show.
+ */
+export function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
+  if (shadow === undefined) return [];
+  const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
+  const changed = shadow.operations.flatMap((next) => {
+    const operation = known.get(nameOf(next));
+    if (operation === undefined) return [];
+    const names = Object.entries(NOT_COMPARED).flatMap(([name, of]) => (same(of(operation), of(next)) ? [] : [name]));
+    return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
+  });
+  return [
+    ...shadow.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
+    ...changed.map((what) => ({
+      source,
+      pointer,
+      message: `the shadow contract changes ${what}, which reports will not show`,
+    })),
+  ];
+}
+
+/**
+ * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
+ * in the document.
+ */
+const NOT_COMPARED = {
+  'x-requires': ({ requires }: Operation) => requires,
+  'x-credential': ({ needsCredential }: Operation) => needsCredential,
+  'x-paging': ({ paging }: Operation) => paging,
+  'x-request-rules': ({ requestRules }: Operation) => requestRules,
+} as const;
+
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 const CACHE_KEYS = (
   'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
