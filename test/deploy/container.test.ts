@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { renderChart } from '../../tools/render-chart.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { cleanUpAfterFile, cleanUpAfterTest } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { finished } from '../cli/run-portico.ts';
@@ -96,6 +96,11 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     image.seal();
   });
 
+  const check = async (env: Readonly<Record<string, string>>) => {
+    const { code, out, err } = await finished(image.start(settings.healthCheck, env));
+    return code === 0 ? `passes${out}${err}` : `fails with ${String(code)}`;
+  };
+
   it('contains the program and what it reads, but no sources and no development packages', () => {
     const found = readdirSync(join(image.root, 'portico')).toSorted();
     expect(found).toEqual(['bin', 'config', 'dist', 'node_modules', 'package-lock.json', 'package.json', 'schemas']);
@@ -108,39 +113,53 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
 
-  it('starts without privileges, serves requests, and writes only to the volume', async () => {
-    const before = filesOf(image.root);
-    const gateway = await start(image);
-    const page = await fetch(`${gateway.public}/services/v2/question.json?pageSize=1`, {
-      headers: { authorization: basic('alice', 'alice') },
+  describe('started with its default command', () => {
+    let gateway: Awaited<ReturnType<typeof start>>;
+    let files: readonly string[];
+    beforeAll(async () => {
+      files = filesOf(image.root);
+      const env = { PORTICO_ADMIN_TOKEN: TOKEN, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+      gateway = await start(image, env, cleanUpAfterFile);
     });
-    expect([page.status, (await fetch(`${gateway.admin}/readyz`)).status]).toEqual([200, 200]);
-    expect(readdirSync(join(image.root, 'data', '.portico'))).toContain('ledger.db');
-    expect(await gateway.stop()).toBe(0);
-    expect(filesOf(image.root)).toEqual(before);
-  });
 
-  it('reads the compiled code that the build stored', async () => {
-    const gateway = await start(image, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
-    await gateway.stop();
-    const { err } = await gateway.done;
-    const count = (text: string) => err.split(text).length - 1;
-    expect(count('was accepted')).toBeGreaterThan(300);
-    // V8 rejects code that was compiled with other flags, such as the code that other commands store.
-    expect(count('was rejected')).toBe(0);
-    expect(count('was not initialized')).toBeLessThan(20);
-  });
+    it('serves requests without privileges', async () => {
+      const page = await fetch(`${gateway.public}/services/v2/question.json?pageSize=1`, {
+        headers: { authorization: basic('alice', 'alice') },
+      });
+      expect([page.status, (await fetch(`${gateway.admin}/readyz`)).status]).toEqual([200, 200]);
+      expect(readdirSync(join(image.root, 'data', '.portico'))).toContain('ledger.db');
+    });
 
-  it('has a console that operators reach with the variables of the documented command', async () => {
-    const [line = ''] =
-      /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
-    expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
-    for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
-      expect(line).toContain(flag);
-    const gateway = await start(image, { PORTICO_ADMIN_TOKEN: TOKEN });
-    const console = (headers: Record<string, string>) => fetch(`${gateway.admin}/console/`, { headers });
-    expect((await console({})).status).toBe(401);
-    expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
+    it('has a console that operators reach with the variables of the documented command', async () => {
+      const [line = ''] =
+        /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
+      expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
+      for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
+        expect(line).toContain(flag);
+      const console = (headers: Record<string, string>) => fetch(`${gateway.admin}/console/`, { headers });
+      expect((await console({})).status).toBe(401);
+      expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
+    });
+
+    it('fails its health check while it accepts connections but does not respond', async () => {
+      gateway.child.kill('SIGSTOP');
+      expect(await check(gateway.env)).toBe('fails with 1');
+      gateway.child.kill('SIGCONT');
+    });
+
+    it('ends without an error and has written only to the volume', async () => {
+      expect(await gateway.stop()).toBe(0);
+      expect(filesOf(image.root)).toEqual(files);
+    });
+
+    it('has read the compiled code that the build stored', async () => {
+      const { err } = await gateway.done;
+      const count = (text: string) => err.split(text).length - 1;
+      expect(count('was accepted')).toBeGreaterThan(300);
+      // V8 rejects code that was compiled with other flags, such as the code that other commands store.
+      expect(count('was rejected')).toBe(0);
+      expect(count('was not initialized')).toBeLessThan(20);
+    });
   });
 
   // Outside a container, the admin side listens only on loopback. In a container it cannot, so anyone who can reach the
@@ -191,11 +210,6 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   });
 
   describe('the health check', () => {
-    const check = async (env: Readonly<Record<string, string>>) => {
-      const { code, out, err } = await finished(image.start(settings.healthCheck, env));
-      return code === 0 ? `passes${out}${err}` : `fails with ${String(code)}`;
-    };
-
     it('passes while the gateway is alive, even while it drains, and fails once it has ended', async () => {
       const gateway = await start(image, {
         PORTICO_CONFIG: configFile(image, { listen: { lameDuckSeconds: 60 } }),
@@ -209,13 +223,6 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       gateway.child.kill('SIGKILL');
       await ended;
       expect(await check(gateway.env)).toBe('fails with 1');
-    });
-
-    it('fails if the gateway accepts connections but does not respond', async () => {
-      const gateway = await start(image);
-      gateway.child.kill('SIGSTOP');
-      expect(await check(gateway.env)).toBe('fails with 1');
-      gateway.child.kill('SIGCONT');
     });
 
     it.each([302, 404, 503])('fails if the response has the status %d', async (status) => {
@@ -268,11 +275,15 @@ interface Probe {
 }
 
 /** Starts the image's default command on free ports, and waits until the gateway is ready. */
-async function start(image: UnpackedImage, variables: Readonly<Record<string, string>> = {}) {
+async function start(
+  image: UnpackedImage,
+  variables: Readonly<Record<string, string>> = {},
+  cleanUp: typeof cleanUpAfterTest = cleanUpAfterTest,
+) {
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
   const env = { ...variables, PORT, ADMIN_PORT };
   const child = image.start(settings.command, env);
-  cleanUpAfterTest(() => child.kill('SIGKILL'));
+  cleanUp(() => child.kill('SIGKILL'));
   const done = finished(child);
   const admin = `http://127.0.0.1:${ADMIN_PORT}`;
   await Promise.race([

@@ -14,7 +14,7 @@ import { soak } from '../../tools/prove/load/soak.ts';
 const tick = () => undefined;
 describe.concurrent('a gateway under load', () => {
   it('serves every caller its own pages and records every violation while its upstream fails', async () => {
-    const { cases, faults } = await soak({ soakSeconds: 2, loadSeconds: 1, tick });
+    const { cases, faults } = await soak({ soakSeconds: 1, loadSeconds: 1, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });
@@ -40,13 +40,13 @@ describe.concurrent('a gateway under load', () => {
   });
 
   it('loses no request when it reloads its configuration again and again', async () => {
-    const { cases, faults } = await reloadUnderLoad({ seconds: 1, perSecond: 300, tick });
+    const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });
 
   it('loses no request in a rolling restart', async () => {
-    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 300, tick });
+    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 100, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });

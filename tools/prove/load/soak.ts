@@ -51,7 +51,7 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const faults: string[] = [];
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
-    const peakSeconds = Math.min(5, Math.max(0.5, soakSeconds / 10));
+    const peakSeconds = Math.min(5, soakSeconds / 4);
     // A process that has just started is slower.
     const warmUp = await runLoad(load, peakSeconds);
     tick('measuring the peak');
