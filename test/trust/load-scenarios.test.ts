@@ -12,7 +12,7 @@ import { soak } from '../../tools/prove/load/soak.ts';
  */
 
 const tick = () => undefined;
-describe.concurrent('a gateway under load', () => {
+describe('a gateway under load', () => {
   it('serves every caller its own pages and records every violation while its upstream fails', async () => {
     const { cases, faults } = await soak({ soakSeconds: 1, loadSeconds: 1, tick });
     expect(faults).toEqual([]);
