@@ -153,6 +153,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     });
 
     it('has read the compiled code that the build stored', async () => {
+      await gateway.stop();
       const { err } = await gateway.done;
       const count = (text: string) => err.split(text).length - 1;
       expect(count('was accepted')).toBeGreaterThan(300);
