@@ -555,8 +555,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/undocumented/forward.ts',
-    find: 'upload: uploadOf(arrival),',
-    replace: '',
+    find: 'const upload = uploadOf(arrival);',
+    replace: 'const upload = undefined as ReturnType<typeof uploadOf>;',
     test: 'test/pipeline/undocumented/forward.test.ts',
     why: 'a request for an undocumented path loses its body',
   },
