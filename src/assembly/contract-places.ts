@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { bundlePlace, contractFolder, resourceFile } from '../contract/contract-files.ts';
-import { placeOfSchema } from '../contract/generate/place-of-schema.ts';
+import { placeOfSchema } from '../contract/generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../contract/openapi-document.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../lib/json-pointer.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';

@@ -3,7 +3,7 @@ import { checkDocument, checkSchemas } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { parseWithCache } from './document-cache.ts';
 import { readSource } from './document-source.ts';
-import { toDocumentFault } from '../generate/place-of-schema.ts';
+import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 

@@ -1,6 +1,6 @@
 import { escapePointer, keysOf, pointerTo } from '../../lib/json-pointer.ts';
 import type { Departure, Violation } from '../../model/violation.ts';
-import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
+import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './compile-field-shape.ts';
 import { placesIn, type SchemaFiles } from './schema-errors.ts';
 import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
 
