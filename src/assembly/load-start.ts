@@ -13,7 +13,7 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
-import { serviceAuthorization } from '../upstream/service-authorization.ts';
+import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './assemble-ladder.ts';
 import { readStoredOverrides } from './assemble-overrides.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';

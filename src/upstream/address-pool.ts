@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { type Connections, createConnections } from './connections.ts';
-import { createProxy, type Proxy } from './proxy/send-proxied.ts';
+import { createProxy, type Proxy } from './send-proxied.ts';
 import { sendingFailure, type WireRequest } from './sending.ts';
 import type { AddressHealth } from './upstream-health.ts';
 import type { UpstreamOptions } from './upstream-options.ts';

@@ -12,8 +12,7 @@ import { type AddressChange, createAddressPool } from './address-pool.ts';
 import { createConnections } from './connections.ts';
 import { createHealthProbes } from './health-probes.ts';
 import { type UpstreamAddress, upstreamPath } from './addresses.ts';
-import { createProxy, sendProxied } from './proxy/send-proxied.ts';
-import { isShort, readShort, type Upload } from './proxy/upload.ts';
+import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
 import {
   createStop,
   type RequestSender,

@@ -480,17 +480,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the connection of each unsafe request that could not be sent is never released',
   },
   {
-    file: 'src/upstream/proxy/send-proxied.ts',
+    file: 'src/upstream/send-proxied.ts',
     find: "if (phase === 'waiting') watch.start(options.headersTimeoutMs);",
     replace: 'watch.start(options.headersTimeoutMs);',
     test: 'test/pipeline/undocumented/forward.test.ts',
     why: 'the timeout for a head starts although the response has begun',
   },
   {
-    file: 'src/upstream/proxy/send-proxied.ts',
+    file: 'src/upstream/send-proxied.ts',
     find: "given.once('error', onError);\n      // Without",
     replace: '// Without',
-    test: 'test/upstream/proxy/send-proxied.test.ts',
+    test: 'test/upstream/send-proxied.test.ts',
     why: 'a truncated response to an upload looks complete to the client',
     trust: true,
   },
@@ -503,7 +503,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/proxy/send-proxied.ts',
+    file: 'src/upstream/send-proxied.ts',
     find: 'if (FRAMING.has(key)) continue;',
     replace: '',
     test: 'test/security/connection-names-framing.test.ts',
@@ -642,7 +642,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the response of an upstream that does not read a whole upload is lost',
   },
   {
-    file: 'src/upstream/proxy/send-proxied.ts',
+    file: 'src/upstream/send-proxied.ts',
     find: "if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));",
     replace: '',
     test: 'test/gateway/early-response.test.ts',

@@ -19,7 +19,7 @@ import {
   transparentHeaders,
 } from '../../upstream/headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
-import { uploadOf } from '../../upstream/proxy/upload.ts';
+import { uploadOf } from '../../upstream/send-proxied.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';

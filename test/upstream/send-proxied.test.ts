@@ -1,11 +1,11 @@
 import type { ClientRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
-import { createProxy, type Proxy, sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
-import { createStop } from '../../../src/upstream/sending.ts';
-import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
-import { drain, endOf } from '../../builders/streamed-body.ts';
-import { startRawServer } from '../support/raw-server.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { createProxy, type Proxy, sendProxied } from '../../src/upstream/send-proxied.ts';
+import { createStop } from '../../src/upstream/sending.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { drain, endOf } from '../builders/streamed-body.ts';
+import { startRawServer } from './support/raw-server.ts';
 
 /** Sends a request to an upstream that begins a body without a length. Also returns the request that was sent. */
 async function begun() {
