@@ -1,11 +1,10 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { CheckName } from '../model/checks.ts';
-import type { Trace } from '../model/trace.ts';
+import { type Trace, checkFailed } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
-import type { Handler, Stage, StagePlanner } from './stage.ts';
-import { checkFailed } from '../model/trace.ts';
+import type { Exchange } from './exchange.ts';
 
 /** The plan of one operation: its composed handler and the names of its stages, outermost first. */
 export interface Plan extends PlannedOperation {
@@ -69,4 +68,20 @@ export function planLine(plan: Plan): string {
   const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
   const notes = words.map((one) => `   [${one}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${notes}`;
+}
+
+/**
+ * Returns the reply to an exchange, or throws. The result is synchronous if there is nothing to wait for, for example
+ * because the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded
+ * parameters.
+ */
+export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
+
+/** Wraps the handler that runs the rest of the plan. */
+export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
+
+/** Decides at startup whether an operation needs a stage. Returns undefined if it does not. */
+export interface StagePlanner {
+  readonly name: string;
+  plan(planned: PlannedOperation): Stage | undefined;
 }

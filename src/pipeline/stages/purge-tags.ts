@@ -1,7 +1,7 @@
 import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner } from '../plan.ts';
 
 /** Removes the stored responses with these tags. Returns a promise if other gateways must remove them too. */
 export type Purge = (tags: readonly string[]) => unknown;

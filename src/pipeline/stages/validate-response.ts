@@ -7,7 +7,7 @@ import { describeExcess, type JsonExcess, type JsonLimits, parseBounded, parsedV
 import type { CheckLevel } from '../../model/checks.ts';
 import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
-import { ERROR_INSIDE } from '../../model/trace.ts';
+import { ERROR_INSIDE, checkFailed, toVerdict } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
 import {
@@ -24,9 +24,8 @@ import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner } from '../plan.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
-import { checkFailed, toVerdict } from '../../model/trace.ts';
 
 /** Services that response validation needs. */
 export interface ValidateResponseServices {

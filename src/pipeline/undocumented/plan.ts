@@ -7,7 +7,7 @@ import type { Grants } from '../../permissions/decide.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import { traceDecision } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, Stage } from '../stage.ts';
+import type { Handler, Stage } from '../plan.ts';
 import { permissionRefusal } from '../stages/authorize.ts';
 import { limitBy, type RateLimiter } from '../stages/limit-rate.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';

@@ -12,7 +12,7 @@ import {
 import { contentCodings } from '../../upstream/response-body.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../plan.ts';
 
 /** Options for handling the legacy server's addresses in responses from undocumented paths. */
 export interface AddressServices {

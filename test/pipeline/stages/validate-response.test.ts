@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseFindings } from '../../../src/contract/compile/check-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
-import { bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
+import { bodyFactsOf, createKnownBodies } from '../../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
-import { createKnownBodies } from '../../../src/pipeline/known-bodies.ts';
 import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
-import type { Handler } from '../../../src/pipeline/stage.ts';
+import type { Handler } from '../../../src/pipeline/plan.ts';
 import {
   arrivalWith,
   createNext,
