@@ -978,9 +978,8 @@ export const MUTATIONS: readonly Mutation[] = [
   // load
   {
     file: 'src/pipeline/stored-reply.ts',
-    find: 'return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));',
-    replace:
-      "return (keys.page ??= cacheKey({ pageVersion, operationId: operation.id, audience: '', upstreamTarget }));",
+    find: 'const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });',
+    replace: "const key = cacheKey({ pageVersion, operationId: operation.id, audience: '', upstreamTarget });",
     test: 'test/trust/load-scenarios.test.ts',
     why: 'a caller gets the stored page of another caller',
     trust: true,
