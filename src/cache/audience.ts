@@ -37,7 +37,7 @@ interface FetchedResponse {
 }
 
 /**
- * Checks that shared responses do not depend on the caller, by occasionally comparing the responses that different
+ * Verifies that shared responses do not depend on the caller by occasionally comparing the responses that different
  * callers receive.
  */
 export interface AudienceGuard {
@@ -59,7 +59,7 @@ export interface AudienceGuard {
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**
    * Makes the cache store the operation's responses separately for each caller from now on. Call this when a response
-   * shows that it depends on the caller.
+   * turns out to depend on the caller.
    */
   demote(operationId: string): void;
   /** Returns the ids of the demoted operations. */

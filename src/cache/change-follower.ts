@@ -7,7 +7,7 @@ import { invalidatingTags, purgeReach } from './tags.ts';
 
 /** Follows the log of shared changes, and decides which data may still be served. */
 export interface ChangeFollower extends ChangeListener {
-  /** The position of the latest change that was applied. Undefined until the log was first read. */
+  /** The position of the latest change that was applied. Undefined until the log has been read for the first time. */
   position(): LogPosition | undefined;
   /**
    * Returns whether data that another process began to fetch at this position of the log is still valid. `tags` are all
@@ -31,7 +31,7 @@ interface ChangeFollowerParts {
    * milliseconds.
    */
   readonly syncedAt: () => number;
-  /** Returns the changes that this process has applied to its memory but that the log does not contain yet. */
+  /** Returns the changes that this process has already applied in memory but that are not in the log yet. */
   readonly unapplied: () => Iterable<SharedChange>;
   /** How long data may be served while changes cannot arrive, in seconds. */
   readonly maxUnsyncedSeconds: number;
@@ -42,7 +42,7 @@ const MAX_TAGS = 50_000;
 /** Stands for all tags. No page has an empty tag. */
 const ALL = '';
 
-/** Creates a follower. It must receive every change before the caches that the change purges. */
+/** Creates a follower. The follower must receive every change before the caches do. */
 export function createChangeFollower({
   clock,
   syncedAt,
@@ -98,5 +98,5 @@ export function changingTags(key: string, tags: readonly string[]): ReadonlySet<
   return changing;
 }
 
-/** Returns the tag of all pages of an operation that several callers share. No purge has this tag. */
+/** Returns the tag that stands for all shared pages of an operation. No purge has this tag. */
 const sharingTag = (operation: string) => `\n${operation}`;

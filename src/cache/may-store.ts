@@ -36,7 +36,7 @@ type StoreRefusal =
   | 'outer-form'
   | 'upstream-directive';
 
-/** Returns whether a response may be stored, and the reason if it may not (rules, 6). */
+/** Returns whether a response may be stored and, if not, the reason (rules, 6). */
 export function mayStore(
   candidate: StoreCandidate,
 ): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
@@ -84,8 +84,8 @@ const MAX_SECONDS = 86_400;
 
 /**
  * Returns how long a response may be used. The configured durations apply unless `respectUpstream` is set and the
- * upstream's headers contain durations (RFC 9111, 4.2; RFC 5861). In that case, the `Age` header also reduces the
- * freshness.
+ * upstream's headers contain durations (RFC 9111, 4.2; RFC 5861). In that case, the `Age` header also shortens the time
+ * for which the response is fresh.
  */
 export function freshnessFor(
   headers: HeaderPairs,

@@ -62,7 +62,7 @@ export interface PageCache {
    * a page.
    */
   lookupStale(key: string, maxStaleSeconds: number): CacheLookup | undefined;
-  /** Starts a fill. It must be called before the request is sent to the upstream. */
+  /** Starts a fill. Call this before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
    * Stores a page. Returns false if the page is too large, if one of its tags was purged after the fill began, or if a

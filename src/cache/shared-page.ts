@@ -5,7 +5,7 @@ import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
 import { type StoredPage, storedHeaders } from './stored-page.ts';
 
-/** A page that gateways share, and the position of the change log when its fetch began. */
+/** A page that gateways share, and the position of the change log when the fetch of the page began. */
 export interface SharedPage {
   readonly page: StoredPage;
   readonly at: LogPosition;
@@ -32,7 +32,7 @@ const MAX_HEADER_BYTES = 512 * 1024;
 /** How far the clocks of two gateways may differ, in milliseconds. */
 const MAX_SKEW_MS = 2_000;
 
-/** Returns a page as bytes. `hash` is the hash of its cache key. */
+/** Serializes a page. `hash` is the hash of its cache key. */
 export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
   const { body, status: _, ...facts } = page;
   const header = Buffer.from(JSON.stringify({ hash, at, ...facts }));

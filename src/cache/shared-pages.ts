@@ -28,7 +28,7 @@ interface Claim {
    * it.
    */
   readonly kind: 'page' | 'fetch' | 'busy';
-  /** The stored page. If the page has to be fetched, this one may be served only if the upstream fails. */
+  /** The stored page. If the page has to be fetched, the stored copy may be served only if the upstream fails. */
   readonly shared: SharedPage | undefined;
   readonly done: () => void;
 }
@@ -52,7 +52,10 @@ interface SharedPageCounts {
 export interface SharedPages {
   /** Looks up a page. If it is missing, takes the lock that lets only one gateway fetch it. Never rejects. */
   claim(key: string, need: Need): Promise<Claim>;
-  /** Stores a page for all gateways, in the background. `at` is the position of the log when its fetch began. */
+  /**
+   * Stores a page for all gateways, in the background. `at` is the position of the log when the fetch of the page
+   * began.
+   */
   put(key: string, page: StoredPage, at: LogPosition): void;
   /** Reports that a page was not stored because it was purged while it was being fetched. */
   outdated(key: string): void;

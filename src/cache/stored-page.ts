@@ -141,8 +141,8 @@ export function cacheStatus(outcome: CacheOutcome): string {
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**
- * Returns the headers that are stored with a page. A cache miss sends the same headers, so clients cannot tell hits
- * from misses.
+ * Returns the headers that are stored with a page. The reply to a cache miss has the same headers, so clients cannot
+ * tell hits from misses.
  */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));

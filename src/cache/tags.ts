@@ -43,8 +43,8 @@ const MAX_ITEMS = 1000;
 
 /**
  * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. If
- * the page has too many items, or an item whose id is unknown, returns the wildcard for the kind instead, which every
- * purge of this kind includes.
+ * the page has too many items, or an item whose id is unknown, returns the wildcard for the kind instead. Every purge
+ * of this kind includes the wildcard.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -87,7 +87,7 @@ export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   return reached;
 }
 
-/** Returns the tags that invalidate a page with the given tags when they are purged. */
+/** Returns the tags that, when purged, invalidate a page with the given tags. */
 export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
   const invalidating = new Set<string>();
   for (const tag of tags) {

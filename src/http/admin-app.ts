@@ -105,8 +105,9 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs operators' requests. Changes and refusals are always logged, but page views and metric scrapes only at the
- * `debug` level. The serializers return nothing, because the library would otherwise log the token and the query.
+ * Logs operators' requests. Changes and refusals are always logged, whereas page views and metric scrapes are logged
+ * only at the `debug` level. The serializers return nothing, because the library would otherwise log the token and the
+ * query.
  */
 function logRequests(logger: Logger): RequestHandler {
   return pinoHttp({

@@ -7,7 +7,7 @@ import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 
-/** Options for access control on the admin side, which does not cover health checks and metrics. */
+/** Options for access control on the admin side. Health checks and metrics are exempt. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
@@ -17,8 +17,8 @@ export interface AdminGuardOptions {
 }
 
 /**
- * The limit on wrong tokens from one address. Once it is reached, even a client with the correct token must wait,
- * unless its address used the token recently.
+ * The limit on wrong tokens from one address. Once this limit is reached, even a client with the correct token must
+ * wait, unless its address has used the token recently.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
@@ -169,7 +169,7 @@ function refuseAdmin(req: Request, res: Response, status: number, text: string):
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. It prevents them from loading anything and from being
- * shown in a frame.
+ * The `Content-Security-Policy` of responses that are not pages. The policy prevents such a response from loading
+ * anything and from being shown in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -31,7 +31,7 @@ export class Connection {
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, it is complete. */
+  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, the line is complete. */
   #blankLine = 0;
   /** The number of body bytes still to come. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
@@ -229,8 +229,8 @@ interface BufferedSocket extends Record<symbol, unknown> {
 /**
  * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
  * prevents this, but only for sockets that connect to a server. A socket without these internal properties reads as
- * usual. So does a TLS socket: it emits all records that it has received even after it was paused, and the stream puts
- * them in order only if they are not read into a shared buffer.
+ * usual. So does a TLS socket: it emits all records that it has received even after being paused, and the stream keeps
+ * these records in order only if they are not read into a shared buffer.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   if ('encrypted' in socket) return;

@@ -6,10 +6,10 @@ import { type PublicServices, recordAtEnd, traceOf } from './public-handler.ts';
 import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
- * Returns a handler that lets pages from the configured origins read responses (Fetch standard, 3.3). It responds to
- * preflight requests for documented paths itself, and adds its headers to every other response when the head is
- * written. At that point, the response has left the cache, so a stored response is the same for all origins. The
- * upstream's own CORS headers are removed, because a browser rejects a response that has both.
+ * Returns a handler that lets pages from the configured origins read responses (Fetch standard, 3.3). The handler
+ * itself responds to preflight requests for documented paths, and adds its headers to every other response when the
+ * head is written. At that point, the response has left the cache, so a stored response is the same for all origins.
+ * The upstream's own CORS headers are removed, because a browser rejects a response that has both.
  */
 export function withCors(
   handle: RequestListener,

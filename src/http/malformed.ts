@@ -18,9 +18,9 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the reason to refuse a request line, or undefined if the line is valid. In `bytes`, the line starts at the
- * index `from` and its LF is at the index `to`. The bytes are examined directly so that no string has to be created for
- * each line.
+ * Returns the reason why a request line must be refused, or undefined if the line is valid. In `bytes`, the line starts
+ * at the index `from`, and its LF is at the index `to`. The bytes are examined directly so that no string has to be
+ * created for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy. Without this refusal, Node would end the connection without a response.
@@ -70,7 +70,10 @@ const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 // target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Returns the reason to refuse a request head that Node's parser has accepted, or undefined if the head is valid. */
+/**
+ * Returns the reason why a request head that Node's parser has accepted must be refused, or undefined if the head is
+ * valid.
+ */
 export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: IncomingMessage): GatewayError | undefined {
   let host: string | undefined;
   let credentials = 0;

@@ -15,8 +15,8 @@ export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, Re
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /**
-   * Checks a request's head and returns the reason to refuse it, if any. Not set if the gateway's own listener has
-   * already done so.
+   * Checks a request's head and returns the reason why it must be refused, if any. Not set if the gateway's own
+   * listener has already checked the head.
    */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
@@ -179,8 +179,8 @@ export function clientGone(response: ServerResponse): Cancellation {
 }
 
 /**
- * Receives the trace of every finished request. Examples are the metrics, the ledger, the ladder and the shadow
- * contract.
+ * Receives the trace of every finished request. The observers are, for example, the metrics, the ledger, the ladder and
+ * the shadow contract.
  */
 export interface TraceObserver {
   /** The observer's name, which is logged if the observer fails. */

@@ -21,7 +21,7 @@ export interface TlsFault {
   readonly message: string;
 }
 
-/** The result of reading the files: an identity, or every problem with them. */
+/** The result of reading the files: an identity, or every problem with the files. */
 type TlsReading =
   | { readonly identity: TlsIdentity; readonly faults: readonly [] }
   | { readonly identity?: undefined; readonly faults: readonly TlsFault[] };

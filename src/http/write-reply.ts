@@ -77,8 +77,8 @@ export function writeReply(
 
 /**
  * Returns whether a browser might interpret a response as a page because it is not declared as JSON. Such a response is
- * sent with the `nosniff` header in every mode, because it may contain text from the upstream's users. This cannot
- * break any page, because no page loads a documented operation's response as a script or a style sheet.
+ * sent with the `nosniff` header in every mode, because it may contain text from the upstream's users. The header
+ * cannot break any page, because no page loads a documented operation's response as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
@@ -195,7 +195,7 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
     try {
       headers.push('Contract-Status', contractStatus(trace, options));
     } catch (error) {
-      // If the contract status cannot be determined, the response is sent without it.
+      // If the contract status cannot be determined, the response is sent without the header.
       trace.cause ??= error;
     }
   }

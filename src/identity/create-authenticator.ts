@@ -14,7 +14,9 @@ import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } 
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
-  /** Tokens and cookies that are also forwarded. Callers with different ones do not share stored responses. */
+  /**
+   * Tokens and cookies that are also forwarded. Callers with different tokens or cookies do not share stored responses.
+   */
   readonly otherCredential?: string | undefined;
   /**
    * Returns the client's address. It is called only if the verifier is needed, because the verifier counts failed
@@ -53,8 +55,8 @@ export interface Authenticator {
   /** Forgets a verified credential after the upstream has refused it. All gateways will verify the caller again. */
   forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
-   * Checks that the verifier refuses a wrong credential. This is done at startup and then periodically, and again soon
-   * if the result is pending.
+   * Checks that the verifier refuses a wrong credential. The check runs at startup and then periodically, and is soon
+   * repeated if the result is pending.
    */
   calibrate(): Promise<Calibration>;
 }
@@ -76,15 +78,15 @@ interface AuthenticatorParts {
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** An admitted principal and, if it is not verified, the reason. */
+/** An admitted principal and, if the principal is not verified, the reason. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
 }
 
 /**
- * Creates an authenticator from a verifier and a cache of its results. It refuses every caller whom it cannot
- * positively approve.
+ * Creates an authenticator from a verifier and a cache of its results. The authenticator refuses every caller whom it
+ * cannot positively approve.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;

@@ -5,7 +5,7 @@ import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavail
 import type { IdentityOptions } from './identity-options.ts';
 import { namesPerNetwork } from './limits.ts';
 
-/** The state of authentication that the gateways of a fleet share. */
+/** The authentication state that the gateways of a fleet share. */
 export interface IdentityFleet {
   /** Undefined if each process limits the attempts that it receives. */
   readonly failures: SharedLoginLimiter | undefined;
@@ -23,7 +23,7 @@ interface SharedLoginLimiter {
 
 /** An attempt that was counted or refused. */
 interface SharedAttempt {
-  /** Set if the attempt is refused. In that case, it was not counted. */
+  /** Set if the attempt is refused, in which case it was not counted. */
   readonly limited?: { readonly retryAfterSeconds: number };
   /** Removes the attempt, because it turned out not to be a failure. */
   withdraw(): void;
@@ -124,7 +124,7 @@ function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
 
 /** The verified credentials of a gateway. */
 interface CredentialMemory {
-  /** Expires the credentials of all callers whose names match so that they are verified again. */
+  /** Expires the credentials of all callers whose names match, so these credentials are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
 }
 

@@ -2,7 +2,7 @@ import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
-/** Creates authentication errors with their headers. They never contain any part of the credential. */
+/** Creates authentication errors with their headers. The errors never contain any part of the credential. */
 interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;

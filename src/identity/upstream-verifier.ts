@@ -36,7 +36,7 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
     try {
       const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
-      // A response from an upstream that fails or sheds load does not show whether the credential is valid.
+      // A response from an upstream that is failing or shedding load does not show whether the credential is valid.
       if (status >= 500) return unavailable(new ProbeFailure(status));
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };

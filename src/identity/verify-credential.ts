@@ -147,7 +147,10 @@ interface VerifiedCaller {
   readonly audience: string;
 }
 
-/** Stores, by keyed hash, the callers of verified credentials and how long those credentials stay fresh. */
+/**
+ * Stores the callers of verified credentials, by keyed hash of the credential, and how long those credentials stay
+ * fresh.
+ */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
   /** Returns the caller of a credential if the credential is fresh. Otherwise, returns undefined. */
@@ -155,7 +158,7 @@ interface VerifiedCredentials {
   remember(key: string, name: string, now: number): void;
   /** Forgets a credential. Returns false if it was not stored. */
   forget(key: string): boolean;
-  /** Changes the credentials of all callers whose names match to `known` so that they are verified again. */
+  /** Changes the credentials of all callers whose names match to `known`, so these credentials are verified again. */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
 }
@@ -168,7 +171,8 @@ interface Verified {
 
 /**
  * Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted.
- * `mayTrust` returns whether a result of a given age still counts as fresh. Without it, only the expiry time counts.
+ * `mayTrust` returns whether a result of a given age still counts as fresh. Without this function, only the expiry time
+ * counts.
  */
 export function createVerifiedCredentials(
   cacheSeconds: number,

@@ -119,7 +119,7 @@ interface SharedPageCountsParts {
   };
   /** Returns whether the key has the same meaning in every process. */
   readonly isSharable: (key: string) => boolean;
-  /** Returns the position of the latest change that was applied here. */
+  /** Returns the position of the latest change that this process has applied. */
   readonly position: () => LogPosition | undefined;
   /** Returns whether none of the tags has changed since a position of the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
@@ -140,7 +140,7 @@ interface SharedCount {
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
-/** Returns page counts that several gateways share, and the function that looks up the counts of the others. */
+/** Returns page counts that several gateways share, and the function that looks up the counts of the other gateways. */
 export function sharePageCounts(
   counts: PageCounts,
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,
@@ -255,8 +255,8 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page that is past the page count in its own response, or undefined if there is no reason to
- * refuse it. Empty lists and first pages are never refused (rules, 5).
+ * Returns the refusal of a page that is past the page count in its own response, or undefined for any other page. Empty
+ * lists and first pages are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;

@@ -1,6 +1,6 @@
 import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
-/** The page and the list that a request asks for. They are determined once per target. */
+/** The page and the list that a request asks for, determined once per target. */
 export interface RequestedPage {
   /** Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;

@@ -3,8 +3,8 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * The access of a role or an account to an operation. `own` means that it may access only its own nodes, and
- * `delegated` means that the upstream decides.
+ * The access of a role or an account to an operation. `own` means that the role or account may access only its own
+ * nodes, and `delegated` means that the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 

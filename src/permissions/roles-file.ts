@@ -13,7 +13,7 @@ export interface Account {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
-  /** True for demo accounts. Their passwords are public, so they exist only on the embedded upstream. */
+  /** True for demo accounts, which exist only on the embedded upstream because their passwords are public. */
   readonly demo: boolean;
   /** An argon2id hash in PHC format. Only the `file` verifier needs it. */
   readonly passwordHash: string | undefined;

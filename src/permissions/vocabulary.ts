@@ -7,7 +7,9 @@ export interface Term {
   readonly name: string;
 }
 
-/** Assigns a number to each term that occurs in rules and accounts, so a set of terms can be stored as a bit set. */
+/**
+ * Assigns a number to each term that occurs in rules and accounts so that a set of terms can be stored as a bit set.
+ */
 export interface Vocabulary {
   readonly terms: readonly Term[];
   /** Returns the number of a term. Throws `RangeError` if the term is undeclared. */

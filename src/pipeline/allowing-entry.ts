@@ -36,7 +36,7 @@ interface PageSizes {
   readonly maxPageSize: number;
 }
 
-/** Returns the configuration entry that would allow a refused request for an undocumented path. */
+/** Returns the configuration entry that would allow requests for an undocumented path. */
 export function undocumentedEntry(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
   { method, path }: { readonly method: string; readonly path: string },

@@ -27,7 +27,7 @@ export interface CompiledGateway {
   /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
   /**
-   * Returns the path of an undocumented request in the form used by `undocumented.allow`, with placeholders for ids and
+   * Returns an undocumented request's path in the form used by `undocumented.allow`, with placeholders for ids and
    * names. Words that do not occur in the contract are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;

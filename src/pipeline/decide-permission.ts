@@ -29,9 +29,9 @@ interface DecideServices {
 }
 
 /**
- * Creates the function that decides whether the caller may use an operation. It looks up the author only if that could
- * change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's own
- * credential, but callers without a credential are denied.
+ * Creates the function that decides whether the caller may use an operation. The function looks up the author only if
+ * that could change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's
+ * own credential, but callers without a credential are denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const decideNow = createDecisions(permissions);
@@ -120,7 +120,10 @@ export function isAwaitingResponse({ authentication }: Pick<Trace, 'authenticati
   return authentication?.reason === 'verification_pending';
 }
 
-/** Returns whether the upstream responded and did not refuse the credential. It may still have denied a permission. */
+/**
+ * Returns whether the upstream responded and did not refuse the credential. The upstream may still have denied a
+ * permission.
+ */
 export function hasAcceptedCredential({ upstream }: Pick<Trace, 'upstream'>): boolean {
   return upstream?.status !== undefined && (upstream.status !== 401 || upstream.denied === true);
 }
@@ -133,7 +136,7 @@ function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['pe
 
 /**
  * Returns the violation for a missing permission. The names in `missing` come from the contract or the configuration,
- * so callers cannot choose this text.
+ * so callers cannot influence the text.
  */
 function denied(missing: string): Violation {
   return {
@@ -169,7 +172,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 
 /**
  * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
- * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
+ * contract documents for other causes too does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
   operation: Operation,
@@ -193,7 +196,10 @@ export function isPermissionDenial(
  */
 export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
-/** Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without it. */
+/**
+ * Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without its
+ * result.
+ */
 export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {
     try {

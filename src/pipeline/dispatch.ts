@@ -75,7 +75,8 @@ function handleTarget(
 }
 
 /**
- * Runs a plan. In transparent mode, it then records whether the upstream's response shows that the credential is valid.
+ * Runs a plan and, in transparent mode, then records whether the upstream's response shows that the credential is
+ * valid.
  */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,

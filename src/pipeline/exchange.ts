@@ -19,7 +19,7 @@ export interface KnownRequest {
 }
 
 /**
- * A request that matches a plan. `admit` decodes it once so that later stages do not have to parse the target again.
+ * A request that matches a plan. `admit` decodes the target once so that later stages do not have to parse it again.
  */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;

@@ -16,7 +16,7 @@ export interface BodyFacts {
    * The number of pages in the list. Undefined if the body does not state it or if the bound does not apply (rules, 5).
    */
   readonly pageCount: number | undefined;
-  /** The tags of the items. Empty unless pages of the operation are cached. */
+  /** The tags of the items. Empty unless the operation's pages are cached. */
   readonly tags: readonly string[];
 }
 

@@ -63,7 +63,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
   };
 }
 
-/** Formats a plan as one line of text, for `portico plan` and for the reviewed snapshot. */
+/** Formats a plan as one line of text, for `portico plan` and for the test snapshot. */
 export function planLine(plan: Plan): string {
   const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
   const notes = words.map((one) => `   [${one}]`).join('');

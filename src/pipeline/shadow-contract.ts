@@ -221,7 +221,7 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If not all of a contract's violations were collected, one that seems to be missing may still exist.
+    // If not all of a contract's violations were collected, a violation that seems to be missing may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];

@@ -144,7 +144,7 @@ interface Admission {
   readonly violations: readonly Violation[];
   /** The error that refuses the request if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** The error that was thrown while the parameters were decoded, unless it ends the request. */
+  /** The error that was thrown while the parameters were decoded, unless that error ends the request. */
   readonly failure?: unknown;
 }
 

@@ -47,7 +47,7 @@ export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: Exceeded
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
-/** Records a response with a truncated body. The request has failed, regardless of the response's status. */
+/** Records a response with a truncated body. The request counts as failed, regardless of the response's status. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };

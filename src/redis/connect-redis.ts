@@ -41,7 +41,7 @@ export interface Redis {
    * time, and are always lost while the server is unavailable. Never rejects.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Returns whether commands are currently sent. None are sent while the server is unreachable or failing. */
+  /** Returns whether commands can be sent. None are sent while the server is unreachable or failing. */
   isAvailable(): boolean;
   /** Opens a second connection to the same server, for commands that block. */
   duplicate(): Redis;
@@ -95,7 +95,7 @@ export function connectRedis(
   const circuit = createCircuit(CIRCUIT, clock);
   const closing = new AbortController();
   const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
-  // Every node may need as much time as a single server.
+  // Connecting to each node may take as long as connecting to a single server.
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;

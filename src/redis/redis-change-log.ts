@@ -94,8 +94,8 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it has
  * applied, so it misses nothing while it is disconnected. If entries are missing because the server has lost or trimmed
- * them, the listener is reset. It is also reset if it throws, or if the log contains a change that this version does
- * not know.
+ * them, the listener is reset. The listener is also reset if it throws, or if the log contains a change that this
+ * version does not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
@@ -165,7 +165,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      // An equal change may have been queued in the meantime. It is a different object and must still be appended.
+      // An equal change may have been queued in the meantime. The queued one is a different object and must still be
+      // appended.
       if (waiting.get(text) === change) waiting.delete(text);
     }
   };
@@ -186,7 +187,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
 
   const reset = ({ lineage, number, id }: Head) => {
     // At startup, this gateway's own changes stay in the map, because the history that is read next may contain them.
-    // Later, a change that the log already contained is part of the reset, and any other will still be applied.
+    // Later, a change that the log already contained is part of the reset, and any other change will still be applied.
     if (position !== undefined)
       for (const [one, { at }] of own)
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
@@ -229,7 +230,9 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     if (!applyAll(entries) || position === undefined || position.number < at.number) reset(at);
   };
 
-  /** Brings this process up to date. Afterwards, it has applied every change that existed when the call began. */
+  /**
+   * Brings this process up to date. Afterwards, the process has applied every change that existed when the call began.
+   */
   const catchUp = async () => {
     const askedAt = clock();
     // `append` can move the position while the log is read.

@@ -37,7 +37,7 @@ export interface RedisOptions {
   readonly connectTimeoutMs: number;
   /** The longest time that a request waits for Redis before it continues without it. */
   readonly commandTimeoutMs: number;
-  /** The longest time for which pages in memory are served while changes by other gateways cannot be received. */
+  /** The maximum time for which pages in memory are served while changes by other gateways cannot be received. */
   readonly maxUnsyncedSeconds: number;
   /** The number of changes that the log stores for gateways that were disconnected. */
   readonly maxChanges: number;
@@ -154,12 +154,12 @@ interface RedisSecretFault {
   readonly message: string;
 }
 
-/** The result of reading the secrets: the secrets, or every problem with them. */
+/** The secrets, or every problem found while reading them. */
 type RedisSecretsReading =
   | { readonly secrets: RedisSecrets; readonly faults: readonly [] }
   | { readonly secrets?: undefined; readonly faults: readonly RedisSecretFault[] };
 
-/** Reads and checks the secrets and certificates of a connection. Every problem is reported, not only the first one. */
+/** Reads and checks the secrets and certificates of a connection. Reports every problem rather than only the first. */
 export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   const faults: RedisSecretFault[] = [];
   const secretOf = (key: string, path: string | undefined): string | undefined => {

@@ -11,7 +11,10 @@ export interface SharedDocument<T> {
   start(): Promise<void>;
   /** Merges the copy and the document after a change to either. Resolves to false if Redis cannot be reached. */
   sync(): Promise<boolean>;
-  /** Returns the right to replace the document, or undefined if another gateway has it or Redis cannot be reached. */
+  /**
+   * Returns the right to replace the document, or undefined if another gateway holds this right or Redis cannot be
+   * reached.
+   */
   takeTurn(): Promise<Turn<T> | undefined>;
   close(): void;
 }
@@ -205,7 +208,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
       parts.onMerged?.();
     } catch (error) {
       dirty = true;
-      // A document that a newer version of Portico has written is left alone.
+      // A document that a newer version of Portico has written is left unchanged.
       if (!(error instanceof RedisUnavailable) && !isInvalid) {
         isInvalid = true;
         onFault(`the shared document ${name} cannot be used`, error);

@@ -88,8 +88,8 @@ const MAX_REMEMBERED = 64;
 const MAX_KEY = 2000;
 
 /**
- * Creates a function that reads the differences that a scan has recorded. It returns undefined if an undocumented
- * member is named `__proto__`, which cannot be set.
+ * Creates a function that reads the differences that a scan has recorded. The function returns undefined if an
+ * undocumented member is named `__proto__`, because a member with this name cannot be set.
  *
  * A server usually sends the same undocumented members with every response. If so, the function returns the same object
  * each time so that callers can recognize it.

@@ -16,8 +16,8 @@ export interface PlacedSchema {
 export type Together = readonly PlacedSchema[];
 
 /**
- * Thrown for a schema that the scanner cannot check. Its responses are parsed and validated as if there were no
- * scanner.
+ * Thrown for a schema that the scanner cannot check. Responses with such a schema are parsed and validated as if there
+ * were no scanner.
  */
 export class UnsupportedSchema extends Error {
   override readonly name = 'UnsupportedSchema';

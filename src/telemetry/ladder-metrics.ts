@@ -35,8 +35,8 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
  * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are omitted. The counters continue from those of `earlier`. An operation that
- * has disappeared has no level.
+ * beyond `maxSeries` are omitted. The counters continue from those of `earlier`. An operation that no longer exists has
+ * no level.
  */
 export function createLadderMetrics(
   operations: readonly string[],

@@ -16,7 +16,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** The name of a log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The options of a log: its destination, its lowest level and its clock. */
+/** The options for a log: its destination, its lowest level and its clock. */
 interface LogOptions {
   readonly stream?: DestinationStream;
   readonly level: LogLevel;
@@ -33,7 +33,10 @@ function loggerOptions(options: LogOptions): LoggerOptions {
   };
 }
 
-/** Creates the process log (start, readiness, drain, alerts): JSON lines to the stream, standard output by default. */
+/**
+ * Creates the process log (start, readiness, drain, alerts), which writes JSON lines to the stream or, by default, to
+ * standard output.
+ */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
 }

@@ -23,7 +23,7 @@ export interface Metrics {
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
    * Applies the options of a new configuration. Counters continue, and the series of operations and permissions that no
-   * longer exist stay until the process ends.
+   * longer exist remain until the process ends.
    */
   configure(options: MetricsOptions): void;
   /**
@@ -40,7 +40,7 @@ export interface Metrics {
   takeIncrease(): readonly CountsIncrease[];
   /** Adds what another process with the same configuration has counted. */
   add(increase: readonly CountsIncrease[]): void;
-  /** Returns the numbers that the gauges and counters of this process would read now. */
+  /** Returns the current values of this process's gauges and counters. */
   readNumbers(): NumericSources;
   /** Returns the number of Portico's own series (lines of a scrape). */
   seriesCount(): number;
@@ -48,7 +48,7 @@ export interface Metrics {
   foldedOperations(): number;
   /**
    * The counts behind the traffic history; `record` updates these arrays in place. If `configure` adds series, this
-   * becomes a new object.
+   * object is replaced.
    */
   readonly traffic: TrafficCounts;
 }

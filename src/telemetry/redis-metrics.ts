@@ -28,7 +28,7 @@ export interface RedisMetrics {
 
 interface RedisSources {
   readonly isAvailable: () => boolean;
-  /** Returns how long this gateway may have been missing changes of other gateways, in seconds. */
+  /** Returns how long this gateway may have been missing changes by other gateways, in seconds. */
   readonly unsyncedSeconds: () => number;
   /** Returns all gateways that use the same Redis server and prefix. */
   readonly instances: () => readonly InstanceFacts[];

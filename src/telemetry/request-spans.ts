@@ -50,7 +50,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
   const basePath = upstream.pathname.replace(/\/$/, '');
   const span = createSpan(origin);
 
-  /** Returns the span of the request, or of background work for it. */
+  /** Returns the span of the request, or of background work that the request started. */
   const ownSpan = (trace: Trace, attempts: readonly Attempt[]): ReadableSpan => {
     const { background, parentSpanId, status, cache, leader } = trace;
     const operation = operations.get(trace.operation ?? '');

@@ -49,7 +49,7 @@ export interface MetricsOptions {
   readonly buckets?: readonly number[];
   /** True to record exemplars: the latest sampled trace of each bucket. They are shown only in the OpenMetrics format. */
   readonly exemplars?: boolean;
-  /** The maximum number of series. Operations beyond it share the series `folded`. */
+  /** The maximum number of series. Operations beyond this number share the series `folded`. */
   readonly maxSeries?: number;
 }
 

@@ -22,7 +22,7 @@ export interface AddressChange {
   readonly ejectedSeconds: number;
 }
 
-/** Distributes requests to several addresses of the upstream, and avoids those that fail. */
+/** Distributes requests among several addresses of the upstream, and avoids those that fail. */
 interface AddressPool {
   /** Connections that choose an address for every request. */
   readonly connections: Connections;

@@ -201,7 +201,7 @@ export interface UpstreamAddress {
 /** The location of the address in the configuration, for use in configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
-/** Parses the base address. Returns all the errors in an invalid one. */
+/** Parses the base address, or returns every error in it. */
 export function parseUpstreamUrl(
   text: string,
   place: UrlPlace,

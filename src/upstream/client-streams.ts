@@ -33,7 +33,10 @@ export function queueClient({ caller, isVerified, address }: StreamOwner): strin
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
   check(owner: StreamOwner): void;
-  /** Counts a stream without checking the limits. Returns a function that ends it and may be called repeatedly. */
+  /**
+   * Counts a stream without checking the limits. Returns a function that ends the stream. Only its first call has an
+   * effect.
+   */
   begin(owner: StreamOwner): () => void;
   /** The number of open streams. */
   open(): number;

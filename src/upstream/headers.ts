@@ -192,7 +192,7 @@ const MAX_SPELLINGS = 500;
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
-/** Returns the groups of a header name in any spelling, or 0 if it is in none. */
+/** Returns the groups of a header name in any spelling, or 0 if the header belongs to none. */
 function groupsOf(name: string): number {
   return name.length > MAX_NAME ? readGroups(name) : cachedGroups(name);
 }
@@ -245,7 +245,7 @@ function textOf(part: string | Buffer | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-// The `Connection` values of nearly all messages. They do not list any other header.
+// The `Connection` values of nearly all messages, which do not list any other header.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /** Headers that `Connection` cannot remove, because they are meant for the last recipient (RFC 9110 §7.6.1). */

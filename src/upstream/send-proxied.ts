@@ -79,7 +79,7 @@ export function sendProxied(
       // The library reports most errors one turn of the event loop later. By then, Node would already have ended a body
       // without a length as if it were complete.
       given.once('error', onError);
-      // Without a listener, Node would close the connection and leave the request to wait until its deadline.
+      // Without a listener, Node would close the connection and leave the request waiting until its deadline.
       given.once('upgrade', (_switched, socket) => {
         socket.destroy();
         fail(new UpstreamFailure('reset', { failureCause: 'http_protocol_error' }));
@@ -171,8 +171,8 @@ export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void
 const EVENTS = Symbol('events');
 
 /**
- * The request that the library receives in place of the client's. It has the gateway's own headers and a harmless URL
- * so that the library does not read any of the client's data. `pathRewrite` sets the path.
+ * The request that the library receives in place of the client's request. It has the gateway's own headers and a
+ * harmless URL so that the library does not read any of the client's data. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -261,8 +261,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The name must be in lower case, because the library recognizes a length only in that form. If it finds none on a
-  // DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
+  // The name must be in lower case, because the library recognizes a length only in that form. If it finds no length on
+  // a DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

@@ -17,7 +17,7 @@ type UpstreamCredentials =
 
 /** The `upstream.probe` configuration key. */
 interface ProbeOptions {
-  /** The path and query relative to the base address. Undefined if no probes are sent. */
+  /** The path and query to probe, relative to the base address. Undefined if no probes are sent. */
   readonly path?: string;
   readonly intervalSeconds: number;
   readonly timeoutMs: number;

@@ -109,7 +109,7 @@ export function permissionRefusal(
   return new GatewayError('permission_denied', text, { details });
 }
 
-/** Describes the alternatives of a requirement that the caller does not meet, each with only its missing terms. */
+/** Describes the alternatives of an unmet requirement, each with only the terms that the caller is missing. */
 function waysToMeet(requirement: Requirement, missing: readonly string[]): string[] {
   if ('any' in requirement) return requirement.any.flatMap((one) => waysToMeet(one, missing));
   if ('all' in requirement) {

@@ -74,7 +74,8 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
 /**
  * Returns whether a reply updates the remembered page count. A new response from the upstream always does, even if it
  * no longer has a page count. A stored page may be older than the remembered count, so it updates the count only if its
- * own is higher. It never restores a forgotten count, because an outdated count would then appear to be new.
+ * own count is higher. A stored page never restores a forgotten count, because an outdated count would then appear to
+ * be new.
  */
 function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
@@ -84,7 +85,7 @@ function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | 
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // If a value cannot be parsed, the parameter check has already reported it.
+  // A value that cannot be parsed has already been reported by the parameter check.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

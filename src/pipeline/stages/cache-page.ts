@@ -98,8 +98,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   };
 
   /**
-   * Uses the page if another gateway has fetched it in the meantime. Otherwise, fetches it, unless another gateway is
-   * already doing so.
+   * Uses the page if another gateway has fetched it in the meantime. Otherwise, fetches the page, unless another
+   * gateway is already doing so.
    */
   const refreshOnce = async (
     key: string,
@@ -137,8 +137,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A refusal always counts as a difference, because one caller may see the page and the other may not. The empty
-        // tag ensures this, because a page's entity tag is never empty.
+        // A refusal always counts as a difference, because one caller may see the page and the other may not. An empty
+        // tag guarantees a difference, because a page's entity tag is never empty.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -205,9 +205,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
- * Returns a function that checks whether a page is stale or soon will be. "Soon" is the last part of its freshness
- * lifetime, as a fraction. Each gateway chooses a random fraction between half of `share` and all of it so that the
- * gateways do not all request the lock at the same time.
+ * Returns a function that checks whether a page is stale or soon will be. `share` is the final fraction of the
+ * freshness lifetime that counts as soon. Each gateway uses a random fraction between half of `share` and all of it so
+ * that the gateways do not all request the lock at the same time.
  */
 function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {
   const ownShare = share * (0.5 + Math.random() / 2);

@@ -48,7 +48,10 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
   };
 }
 
-/** Returns whether the upstream refused the first caller's credential. It may still accept another caller's. */
+/**
+ * Returns whether the upstream refused the first caller's credential. The upstream may still accept another caller's
+ * credential.
+ */
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }

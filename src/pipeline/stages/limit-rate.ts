@@ -14,7 +14,7 @@ export interface RateLimiter {
   rulesFor(operation: string | undefined): readonly Limit[];
   /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
-  /** Counts a request that another process received against a rule. Returns undefined if there is no such rule. */
+  /** Counts another process's request against a rule. Returns undefined if there is no such rule. */
   take(rule: string, budget: string): Promise<Taken | undefined>;
 }
 
@@ -44,8 +44,8 @@ interface RateLimiterParts {
 }
 
 /**
- * The maximum number of budgets stored per rule. Beyond it, the least recently used budget is dropped, so its owner
- * starts again with a full one.
+ * The maximum number of budgets stored per rule. Beyond this number, the least recently used budget is dropped, so its
+ * owner starts again with a full one.
  */
 const MAX_BUDGETS = 50_000;
 /** How often the fleet's key is read again, in case Redis has lost its data, in milliseconds. */

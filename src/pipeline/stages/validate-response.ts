@@ -176,7 +176,8 @@ function scanBody(
 }
 
 /**
- * Parses and checks a response. If the response is too deep or too large to parse, returns the exceeded limit instead.
+ * Parses and checks a response. If the response is too deeply nested or too large to parse, returns the exceeded limit
+ * instead.
  */
 function parseBody(
   exchange: Exchange,
@@ -195,8 +196,8 @@ function parseBody(
 }
 
 /**
- * Returns the facts about a response that is too deep or too large to parse. Such a response violates the contract,
- * except in `observe` mode, which does not check it.
+ * Returns the facts about a response that is too deeply nested or too large to parse. Such a response violates the
+ * contract, except in `observe` mode, which does not check it.
  */
 function excessFacts(
   exchange: Exchange,

@@ -96,8 +96,8 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
 }
 
 /**
- * Purges the stored responses that a write may have changed. This is done before the client receives the response to
- * the write, so that the client's next read returns current data (rules, 6).
+ * Purges the stored responses that a write may have changed, before the client receives the response to the write. The
+ * client's next read therefore returns current data (rules, 6).
  */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
@@ -137,8 +137,8 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Returns the tags of everything that a successful unsafe request to an undocumented path may have changed: the tag of
- * the node in the path, and the tags of the lists of its resource. Returns undefined if the tags are unknown, so the
- * whole cache must be purged (rules, 6).
+ * the node in the path, and the tags of the lists of its resource. Returns undefined if the tags are unknown, in which
+ * case the whole cache must be purged (rules, 6).
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');

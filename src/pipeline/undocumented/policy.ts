@@ -47,7 +47,9 @@ export type UndocumentedPolicy = (
   isAlias?: boolean,
 ) => UndocumentedVerdict;
 
-/** The base path of passthrough requests. Only `observe` mode also forwards paths outside it (rules, 11). */
+/**
+ * The base path of passthrough requests. Only `observe` mode also forwards paths outside this base path (rules, 11).
+ */
 export const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -101,7 +103,7 @@ export function undocumentedVerdict(
   match: PathMatch | undefined,
   matchPath: (path: string) => PathMatch | undefined,
 ): UndocumentedVerdict {
-  // If the method is that of a disabled operation, the path is treated as undocumented (rules, 10).
+  // If the method belongs to a disabled operation, the path is treated as undocumented (rules, 10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
   const isAlias = match === undefined && isSpellingOfKnownPath(path, matchPath);
   const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod, isAlias);

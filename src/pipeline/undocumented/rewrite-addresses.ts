@@ -86,7 +86,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// The length and any strong validator describe the original bytes, so they would be wrong for the rewritten ones.
+// The length and any strong validator describe the original bytes, so they would not match the rewritten ones.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();
@@ -111,10 +111,11 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
   });
 }
 
-/** Returns an address of the legacy server in its public form. Addresses of other servers are unchanged. */
+/** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` uses the scheme of the request. Once it has a scheme, it is recognized like any other address.
+  // `//host/path` uses the scheme of the request. Once the scheme has been added, it is recognized like any other
+  // address.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;
