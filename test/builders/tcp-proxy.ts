@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { cleanUpAfterFile } from './clean-up.ts';
 
 /** A network path to a server, which a test can cut or slow down. */
@@ -35,9 +36,14 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
       });
     }
     client.pipe(server);
+    // Each part waits for those before it, so that a shorter delay does not change their order.
+    let earlier = Promise.resolve();
+    const forward = async (part: string | Buffer, due: Promise<unknown>, before: Promise<void>) => {
+      await Promise.all([due, before]);
+      client.write(part);
+    };
     server.on('data', (part) => {
-      if (delayMs === 0) client.write(part);
-      else setTimeout(() => client.write(part), delayMs);
+      earlier = forward(part, delayMs === 0 ? Promise.resolve() : wait(delayMs), earlier);
     });
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');

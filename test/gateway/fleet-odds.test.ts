@@ -82,7 +82,10 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     const proxy = await startTcpProxy(server.port);
     const { upstream } = await startTitled();
     const url = `redis://127.0.0.1:${proxy.port}`;
-    const config = { redis: { url }, rateLimits: [{ name: 'all', requests: 1_000, windowSeconds: 60 }] };
+    const config = {
+      redis: { url, commandTimeoutMs: 250 },
+      rateLimits: [{ name: 'all', requests: 1_000, windowSeconds: 60 }],
+    };
     const gateway = await startTestGateway({ upstream, config });
     await until(() => sharedBy(gateway).follower.isSynced());
     proxy.delay(250);
@@ -133,7 +136,8 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
   it('lets nobody wait for a page in vain if the gateway that fetches it is closed', async () => {
     const server = await startRedisServer(path);
     const { upstream, fetches } = await startTitled();
-    const [a, b] = (await startFleet(2, server, upstream)) as [TestGateway, TestGateway];
+    const config = { listen: { drainSeconds: 60 } };
+    const [a, b] = (await startFleet(2, server, upstream, { config })) as [TestGateway, TestGateway];
     const own = upstream.handler;
     const held = Promise.withResolvers<void>();
     upstream.handler = async (request, response) => {

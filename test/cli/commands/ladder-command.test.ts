@@ -10,7 +10,7 @@ import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { startFleet } from '../../builders/fleet.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
-import { startRedisServer } from '../../builders/redis-server.ts';
+import { PATIENT, startRedisServer } from '../../builders/redis-server.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { until } from '../../builders/until.ts';
 import { stepWith } from '../../ladder/levels.ts';
@@ -197,7 +197,7 @@ needsProgram('redis', 'portico ladder for gateways that share Redis', (path) => 
     await until(() => gateways.every(isDemoted));
     await first.gateway.services.ladderDocument?.sync();
 
-    more = { redis: { url: server.url } };
+    more = { redis: { url: server.url, ...PATIENT } };
     expect(await moved()).toMatchObject({
       code: 0,
       err: expect.stringContaining('Moves: Redis (prefix portico)') as string,
@@ -238,7 +238,7 @@ needsProgram('redis', 'portico ladder for gateways that share Redis', (path) => 
     expect(readLadderFile(ladderFile)?.steps).toEqual([]);
     const refused = await ladder('--lift', 'listIdeas');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('and Redis cannot be reached') as string });
-    more = { redis: { url } };
+    more = { redis: { url, ...PATIENT } };
     const unknown = await ladder('--lift', 'listIdeas');
     expect(unknown).toMatchObject({
       code: 1,
