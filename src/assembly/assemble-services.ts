@@ -321,6 +321,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   live.guard = services.guard;
   services.shared?.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
+  live.baseline = start.baseline;
   live.duplicateWindowSeconds = settings.gdpr.duplicateWindowSeconds;
   if (live.shadow !== services.shadow) {
     live.droppedBefore += live.shadow?.dropped() ?? 0;

@@ -75,8 +75,10 @@ export function compileGateway(
     stageServices(settings, start, services, { clock, challenge, decidePermission, legacy }),
   );
   const { ladder, overrides } = services;
-  const withdrawals = services.shared === undefined ? services.withdrawals : digestOfAccepted(start.baseline);
-  const pageVersionOf = createPageVersions(settings, start, withdrawals);
+  const isShared = services.shared !== undefined;
+  const pageVersionOf = createPageVersions(settings, start, () =>
+    isShared ? digestOfAccepted(start.baseline) : services.withdrawals,
+  );
   const planned = (operation: Operation) => {
     const { id } = operation;
     const configured = planOperation(settings, operation);
@@ -100,17 +102,20 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
+  // Stages share state only through the services, so a plan can be replaced while requests are in progress.
+  const recompile = (id: string) => {
+    const current = plans.get(id);
+    if (current === undefined) return;
+    plans.set(id, planned(current.operation));
+    targets.clear();
+  };
+  // A gateway that accepts other violations must not use pages that were stored because of what is accepted here.
+  if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     contract,
     plans,
     rateLimiter: services.rateLimiter,
-    // Stages share state only through the services, so a plan can be replaced while requests are in progress.
-    recompile: (id) => {
-      const current = plans.get(id);
-      if (current === undefined) return;
-      plans.set(id, planned(current.operation));
-      targets.clear();
-    },
+    recompile,
     undocumented: undocumentedPlan(settings, services, { access, clock, legacy }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,

@@ -14,7 +14,7 @@ import type { Ledger } from '../ledger/record/create-ledger.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ChangeListener } from '../model/change-log.ts';
+import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
@@ -88,6 +88,7 @@ interface Live {
   cache: PageCache;
   guard: AudienceGuard;
   pageCounts: PageCounts;
+  baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
   /** The requests that earlier shadow contracts did not compare. */
   droppedBefore: number;
@@ -122,7 +123,15 @@ interface First {
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
   const { clock, logger, kindOf, cache, guard, pageCounts, shared, processes, demotions, role } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
-  const live: Live = { cache, guard, pageCounts, shadow: undefined, droppedBefore: 0, duplicateWindowSeconds };
+  const live: Live = {
+    cache,
+    guard,
+    pageCounts,
+    baseline: start.baseline,
+    shadow: undefined,
+    droppedBefore: 0,
+    duplicateWindowSeconds,
+  };
   const upstreams = createUpstreams(first.upstream);
   // Each worker of a named instance needs a name of its own.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
@@ -136,7 +145,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  (shared ?? processes)?.listen(purgesOf(purge));
+  (shared ?? processes)?.listen(changesOf(purge, baselineFollower(live, clock(), logger)));
   demotions?.applyTo(live);
   const changes = (shared ?? processes)?.changes;
   const fleet = shared && { redis: shared.redis, replica: instance };
@@ -225,12 +234,33 @@ function openUploads(
 }
 
 /**
- * Applies the purges of all gateways. This gateway's own purges are applied a second time when the log contains them,
+ * Returns a function that applies what operators have accepted or withdrawn at other gateways since this one started.
+ * The log also contains earlier changes, but the file that this gateway has read can be newer than they are.
+ */
+function baselineFollower(live: Pick<Live, 'baseline'>, startedAt: number, logger: Logger) {
+  return (change: BaselineChange) => {
+    if (change.at < startedAt || live.baseline === undefined) return;
+    const { file } = live.baseline;
+    logger.info({ file, fingerprint: change.fingerprint }, 'another gateway or process has changed the baseline');
+    live.baseline
+      .adopt(change)
+      .catch((error: unknown) => logger.error({ file, err: error }, 'a change of the baseline cannot be written'));
+  };
+}
+
+/**
+ * Applies the purges of all gateways, and their changes of the baseline. This gateway's own purges are applied a second time when the log contains them,
  * because in the meantime it may have stored an older page that another gateway had fetched.
  */
-function purgesOf(purge: (tags: readonly string[] | 'all') => number): ChangeListener {
+function changesOf(
+  purge: (tags: readonly string[] | 'all') => number,
+  followBaseline: (change: BaselineChange) => void,
+): ChangeListener {
   return {
-    apply: (change) => (change.kind === 'purge' ? purge(change.tags) : 0),
+    apply(change, _number, own) {
+      if (change.kind === 'baseline' && !own) followBaseline(change);
+      return change.kind === 'purge' ? purge(change.tags) : 0;
+    },
     reset: () => void purge('all'),
   };
 }

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { packageVersion } from '../files/package-root.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
+import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explainLine } from '../pipeline/explain.ts';
 import { type CompiledAssembly, explainRequest } from './compile-gateway.ts';
@@ -18,7 +19,7 @@ export function createLazyConsole(
     const { createConsole } = await import('../console/create-console.ts');
     const { publicAddress, ...rest } = given;
     const reference = { ...referenceOf(compiled), publicAddress };
-    return createConsole({ ...sourcesOf(compiled), ...rest, reference });
+    return createConsole({ ...sourcesOf(compiled, rest), ...rest, reference });
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
@@ -42,10 +43,14 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
   } satisfies Partial<ReferenceSources>;
 }
 
-function sourcesOf(compiled: CompiledAssembly) {
+function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
   const { settings, start, services } = compiled;
-  const { contract, permissions } = start;
+  const { contract, permissions, baseline } = start;
   const { traffic, ledger, ladder, ladderDocument, overrides, view, logger, shared } = services;
+  const changes = (shared ?? services.processes)?.changes;
+  /** Makes the other gateways and processes apply a change of the baseline. */
+  const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
+    changes?.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -53,7 +58,22 @@ function sourcesOf(compiled: CompiledAssembly) {
     operations: contract.operations,
     traffic,
     ledger,
-    baseline: start.baseline,
+    baseline: baseline && {
+      file: baseline.file,
+      read: baseline.read,
+      async accept(accepted) {
+        await baseline.accept(accepted);
+        await announce(accepted.fingerprint, accepted);
+      },
+      async withdraw(fingerprint) {
+        const isWithdrawn = await baseline.withdraw(fingerprint);
+        if (!isWithdrawn) return false;
+        await announce(fingerprint, null);
+        // Pages can have been stored because their violations were accepted.
+        await purge('all');
+        return true;
+      },
+    },
     placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
     ladder: {
       rows: ladder.rows,

@@ -21,14 +21,14 @@ import type { Start } from './load-start.ts';
 export function createPageVersions(
   { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,
   { contract, address }: Pick<Start, 'address'> & { readonly contract: Pick<Start['contract'], 'version'> },
-  withdrawals: number | string,
+  withdrawals: () => number | string,
 ): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
   const { credentials, permissionMessages } = upstream;
   const account = credentials.kind === 'service' ? credentials.username : undefined;
-  const common = [address, account, authentication.verifier, permissionMessages, withdrawals];
+  const common = [address, account, authentication.verifier, permissionMessages];
   return ({ serviceCredential, checks, cache }) => {
     const stored = cache && { ...cache, store: storableVerdict(cache, checks) };
-    return `${contract.version}.${digest([common, serviceCredential, stored])}`;
+    return `${contract.version}.${digest([common, withdrawals(), serviceCredential, stored])}`;
   };
 }
 

@@ -4,6 +4,7 @@ import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, 
 import { endOfDay, isDay } from '../lib/clock.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { closestName } from '../lib/closest-name.ts';
+import type { BaselineChange } from '../model/change-log.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 
@@ -20,6 +21,13 @@ export interface BaselineFile {
   isAccepted(fingerprint: string, now: number): boolean;
   /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
+  /**
+   * Applies a change that was made at another gateway or in another process. It takes effect immediately. Rejects if it
+   * cannot be written to the file; it then applies until the process ends.
+   */
+  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
+  /** Calls `listener` whenever the accepted violations change. */
+  onChange(listener: () => void): void;
   /** Removes an entry from the file, which takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
 }
@@ -33,7 +41,14 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   let expiries = expiriesOf(current);
   let writing: Promise<unknown> = Promise.resolve();
 
-  const edit = async (change: (document: Document) => string | undefined): Promise<boolean> => {
+  const listeners: (() => void)[] = [];
+  const use = (next: Baseline) => {
+    current = next;
+    expiries = expiriesOf(next);
+    for (const listener of listeners) listener();
+  };
+
+  const edit = async (change: Edit): Promise<boolean> => {
     // The file is read again to preserve changes that were made after startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
@@ -41,15 +56,14 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     });
     const parsed = parseBaseline(before, file);
     if (parsed.baseline === undefined) throw new StartFault(parsed.faults);
-    const after = change(parsed.document);
+    const after = change(parsed.document, parsed.baseline);
     if (after === undefined) return false;
     const next = baselineOf(after, file);
     await writeBaseline(file, after);
-    current = next;
-    expiries = expiriesOf(next);
+    use(next);
     return true;
   };
-  const inTurn = (change: (document: Document) => string | undefined): Promise<boolean> => {
+  const inTurn = (change: Edit): Promise<boolean> => {
     // Changes are written one after the other, because each one reads the text that the previous one wrote.
     const done = writing.then(() => edit(change));
     writing = done.catch(() => undefined);
@@ -64,6 +78,17 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     accept: async (accepted) => {
       await inTurn((document) => editBaseline(document, accepted));
     },
+    async adopt({ fingerprint, accepted }) {
+      const others = current.accepted.filter((one) => one.fingerprint !== fingerprint);
+      use({ accepted: accepted === null ? others : [...others, accepted] });
+      await inTurn((document, stored) => {
+        if (accepted === null) return withoutEntry(document, fingerprint);
+        // Several processes can share a file, and the first one has already written the entry.
+        const known = stored.accepted.find((one) => one.fingerprint === fingerprint);
+        return KEYS.every((key) => known?.[key] === accepted[key]) ? undefined : editBaseline(document, accepted);
+      });
+    },
+    onChange: (listener) => void listeners.push(listener),
     withdraw: (fingerprint) => inTurn((document) => withoutEntry(document, fingerprint)),
   };
 }
@@ -75,6 +100,9 @@ export function readBaselineFile(file: string): Baseline {
   if (text === undefined) throw new StartFault([{ ...place, message: 'the file does not exist' }]);
   return baselineOf(text, file);
 }
+
+/** Returns the new text of the file, or undefined if nothing has to be changed. */
+type Edit = (document: Document, stored: Baseline) => string | undefined;
 
 function readText(file: string, place: Pick<Fault, 'source' | 'pointer'>): string | undefined {
   try {

@@ -1,6 +1,8 @@
+import type { AcceptedViolation } from './ledger-entry.ts';
+
 /**
- * A change that every gateway in front of the same upstream has to apply to its own memory. It contains no personal
- * data and no secrets, because it is stored outside the process.
+ * A change that every gateway in front of the same upstream has to apply to its own memory. It contains no secrets
+ * and no data about callers, because it is stored outside the process.
  */
 export type SharedChange =
   /** Stored pages and page counts with any of the tags, or all of them, are no longer valid. */
@@ -10,7 +12,18 @@ export type SharedChange =
   /** The verified credentials of a caller must be verified again. `caller` is a keyed hash of the name. */
   | { readonly kind: 'forget'; readonly caller: string }
   /** A document that the gateways share has changed and must be read again. */
-  | { readonly kind: 'reread'; readonly document: string };
+  | { readonly kind: 'reread'; readonly document: string }
+  | BaselineChange;
+
+/** An operator has accepted a violation in the console, or withdrawn an acceptance. */
+export interface BaselineChange {
+  readonly kind: 'baseline';
+  readonly fingerprint: string;
+  /** The new entry of the baseline. Null if the acceptance was withdrawn. */
+  readonly accepted: AcceptedViolation | null;
+  /** The time of the change, in epoch milliseconds. */
+  readonly at: number;
+}
 
 /**
  * A position in the log. Numbers are comparable only within a lineage; the lineage changes when the log may have lost

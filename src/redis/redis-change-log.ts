@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
-import { isPlainObject } from '../lib/plain-object.ts';
+import { isPlainObject, membersOf } from '../lib/plain-object.ts';
 import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
@@ -34,8 +34,8 @@ interface RedisChangeLog extends ChangeLog {
 /** How long a read waits for new changes, in milliseconds. The head is checked at least this often. */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** Matches the kind of an error that the server has returned. */
-const KIND = /^[A-Z]+$/;
+/** The kinds of errors with which the server refuses a command, as opposed to errors of the connection. */
+const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MISCONF', 'NOREPLICAS', 'ERR']);
 /** The largest number of changes that one read returns. */
 const BATCH = 1_000;
 /**
@@ -277,7 +277,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
         // While the server cannot be reached, that has already been reported.
-        else if (redis.isAvailable() && KIND.test(error.message)) reportRefusal(error.message);
+        else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }
@@ -323,13 +323,21 @@ function toChange(text: string): SharedChange | undefined {
     return undefined;
   }
   if (!isPlainObject(change)) return undefined;
-  const { kind, tags, operation, caller, document } = change;
+  const { kind, tags, operation, caller, document, fingerprint, at } = change;
   if (kind === 'purge' && tags === 'all') return { kind, tags };
   if (kind === 'purge' && Array.isArray(tags) && tags.every(isText)) return { kind, tags };
   if (kind === 'demote' && isText(operation)) return { kind, operation };
   if (kind === 'forget' && isText(caller)) return { kind, caller };
   if (kind === 'reread' && isText(document)) return { kind, document };
+  if (kind === 'baseline' && isFingerprint(fingerprint) && typeof at === 'number') {
+    if (change['accepted'] === null) return { kind, fingerprint, accepted: null, at };
+    const { reason, owner, expires, summary } = membersOf(change['accepted']);
+    if (!isText(reason) || !isText(owner)) return undefined;
+    const optional = { expires: isText(expires) ? expires : undefined, summary: isText(summary) ? summary : undefined };
+    return { kind, fingerprint, accepted: { fingerprint, reason, owner, ...optional }, at };
+  }
   return undefined;
 }
 
+const isFingerprint = (value: unknown): value is string => typeof value === 'string' && /^[\da-f]{16}$/.test(value);
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -53,7 +53,10 @@ const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped
   RedisOutcome,
   true
 >;
-const KINDS = { purge: true, demote: true, forget: true, reread: true } satisfies Record<SharedChange['kind'], true>;
+const KINDS = { purge: true, demote: true, forget: true, reread: true, baseline: true } satisfies Record<
+  SharedChange['kind'],
+  true
+>;
 
 /** Returns the number of distinct values of each property among the gateways. */
 const variants = (instances: readonly InstanceFacts[]) =>

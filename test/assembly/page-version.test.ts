@@ -10,7 +10,7 @@ const questions = operationWith({ id: 'listQuestions', identityIndependent: true
 function versionWith(config: Readonly<Record<string, unknown>> = {}, contract = 'c', origin = 'http://a', epoch = 0) {
   const settings = settingsOf(config);
   const start = { contract: { version: contract }, address: { origin, basePath: '' } };
-  return createPageVersions(settings, start, epoch)(planOperation(settings, questions));
+  return createPageVersions(settings, start, () => epoch)(planOperation(settings, questions));
 }
 
 const SERVICE = { upstream: { credentials: { kind: 'service', username: 'a', password: 'p' } } };

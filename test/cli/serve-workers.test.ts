@@ -378,6 +378,42 @@ describe('another gateway with two workers', () => {
   });
 });
 
+describe('the baseline of a gateway with two workers', () => {
+  it('applies to both workers as soon as the console responds, and no longer after it is withdrawn', async () => {
+    const folder = tempFolder();
+    const file = join(folder, 'portico.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        adminToken: 'the-token-of-the-test',
+        contract: { baseline: join(folder, 'baseline.yaml') },
+        operations: { listQuestions: { checks: { responses: 'enforce' } } },
+        ladder: { demote: { enabled: false } },
+        reference: { complete: true, faults: ['wrong-type:creationDate@6'] },
+        roles: { file: join(process.cwd(), 'config', 'roles.yaml') },
+      }),
+    );
+    const { child, end, call, api } = await serve({ PORTICO_CONFIG: file });
+    // Connections are distributed in turn.
+    const statuses = async () => [(await call(LIST)).status, (await call(LIST)).status];
+    expect(await statuses()).toEqual([502, 502]);
+    const more = { headers: { authorization: 'Bearer the-token-of-the-test' } };
+    const violations = async () =>
+      ((await api('violations', more)).json as unknown as { rows: { fingerprint: string }[] }).rows;
+    await eventually(async () => (await violations()).length > 0);
+    const [{ fingerprint } = { fingerprint: '' }] = await violations();
+    const change = (action: string, body: object) =>
+      api(`violations/${fingerprint}/${action}`, { ...more, method: 'POST', body });
+    const accepted = await change('accept', { reason: 'known', owner: 'team search', expires: '' });
+    expect(accepted.status).toBe(200);
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await change('withdraw', {})).status).toBe(200);
+    expect(await statuses()).toEqual([502, 502]);
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+});
+
 needsProgram('redis', 'workers with a shared ledger', (path) => {
   it('counts each request once, and shows each worker as an instance', async () => {
     const { url } = await startRedisServer(path);

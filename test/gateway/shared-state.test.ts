@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
@@ -5,6 +7,7 @@ import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { failInvalidNames } from '../builders/invalid-names.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 
@@ -65,5 +68,51 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     await shows(other, 'portico_shared_changes_total{kind="purge",direction="received"}', (value) => value > 0);
     await shows(one, 'portico_shared_changes_total{kind="purge",direction="sent"}', (value) => value > 0);
     expect(await one.metric('portico_redis_up')).toBe(1);
+  });
+
+  // An acceptance that only one gateway knew would make the others refuse what the operator has accepted, and after a
+  // withdrawal, they would go on accepting it.
+  it('apply what an operator accepts or withdraws at any of them, and write it to their own files', async () => {
+    const { url } = await startRedisServer(path);
+    const upstream = await startReferenceServer({ complete: true, chaos: ['wrong-type:creationDate@6'] });
+    cleanUpAfterFile(() => upstream.close());
+    const start = async () => {
+      const file = join(tempFolder(), 'baseline.yaml');
+      const operations = { listQuestions: { checks: { responses: 'enforce' } } };
+      const config = { redis: { url }, contract: { baseline: file }, operations, adminToken: 'the-token-of-the-test' };
+      const gateway = await startTestGateway({ upstream, config });
+      await until(() => gateway.log.some((line) => line.includes('Redis is available')));
+      const accepted = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+      return { ...gateway, accepted, status: async () => (await gateway.call(LIST)).status };
+    };
+    const [one, other] = [await start(), await start()];
+    expect([await one.status(), await other.status()]).toEqual([502, 502]);
+    const headers = { authorization: 'Bearer the-token-of-the-test' };
+    const { json } = await one.admin('/console/api/violations', { headers });
+    const found = (json as unknown as { rows: { fingerprint: string; direction: string }[] }).rows;
+    const fingerprints = found.map(({ fingerprint }) => fingerprint);
+    expect(fingerprints.length).toBeGreaterThan(0);
+    const body = { reason: 'known', owner: 'team search', expires: '' };
+    for (const fingerprint of fingerprints) {
+      const target = `/console/api/violations/${fingerprint}/accept`;
+      expect((await one.admin(target, { method: 'POST', headers, body })).status).toBe(200);
+    }
+    await until(() => fingerprints.every((fingerprint) => other.accepted().includes(fingerprint)));
+    expect(other.accepted()).toBe(one.accepted());
+    expect([await one.status(), await other.status()]).toEqual([200, 200]);
+    // A gateway that starts later uses its own file, which can be newer than what the log contains.
+    const late = await start();
+    await until(() => late.gateway.services.shared?.changes.position()?.number !== undefined);
+    expect([await late.status(), late.accepted()]).toEqual([502, '']);
+    const [first = ''] = fingerprints;
+    const withdrawn = await other.admin(`/console/api/violations/${first}/withdraw`, {
+      method: 'POST',
+      headers,
+      body: {},
+    });
+    expect(withdrawn.json).toEqual({ withdrawn: first });
+    await until(() => !one.accepted().includes(first));
+    // Pages that were stored because the violation was accepted are no longer served.
+    expect([await one.status(), await other.status()]).toEqual([502, 502]);
   });
 });
