@@ -136,7 +136,7 @@ export function assess(run: FleetRun): readonly Row[] {
       ? []
       : [
           {
-            what: 'writes cut by the killed gateway, which the balancer must not repeat',
+            what: 'writes in progress at the killed gateway, which the balancer must not repeat',
             value: grouped(cut.length),
             bound: 'at most 1',
             holds: cut.length <= 1,
@@ -158,11 +158,11 @@ export function assess(run: FleetRun): readonly Row[] {
       '0',
     ),
     {
-      what: 'reads that were out of date at all, and the longest time',
+      what: 'all reads that were out of date, and the longest time',
       value: `${grouped(outdated.length)} of ${grouped(seen.reads.filter(({ probe }) => !probe).length)}; ${(steadyOutdated[0]?.ms ?? 0).toFixed(0)} ms while Redis is connected, ${(outdated[0]?.ms ?? 0).toFixed(0)} ms otherwise`,
     },
     bounded(
-      'pages of another caller or role, or without the permission',
+      'pages that belong to another caller or role, or require a permission that the caller lacks',
       leaks.map(({ page, audience, seen: { audience: other } }) => `page ${page} of ${other} for ${audience}`),
       '0',
       ` of ${grouped(seen.reads.length)} (${grouped(seen.refused)} requests were refused with 403)`,
@@ -174,7 +174,7 @@ export function assess(run: FleetRun): readonly Row[] {
       `: ${(1 + excess.length / Math.max(1, periods)).toFixed(4)} fetches per page and expiry, ${grouped(fetches)} fetches`,
     ),
     {
-      what: 'second fetches of a page after one purge',
+      what: 'second fetches of a page after the same purge',
       value: `${grouped(excessAtPurges.length)} of ${grouped(fetches)} fetches`,
       bound: 'at most 1 in 1,000',
       holds: excessAtPurges.length <= fetches * MAX_SECOND_SHARE,
@@ -203,11 +203,11 @@ export function assess(run: FleetRun): readonly Row[] {
       value: `${figures.redisCpuUsPerRequest.toFixed(0)} µs, ${figures.redisCpuUsPerCommand.toFixed(1)} µs`,
     },
     {
-      what: 'Redis commands per request, including those in scripts, and per second of each gateway without requests',
+      what: 'Redis commands (including those in scripts) per request, and per second for each idle gateway',
       value: `${figures.commandsPerRequest.toFixed(2)}, ${run.idleCommandsPerSecond.toFixed(1)}`,
     },
     {
-      what: 'commands that gateways sent to Redis per request, and commands without a result',
+      what: 'commands that gateways sent to Redis per request, and how many had no result',
       value: `${(sent / requests).toFixed(2)}; ${grouped(unanswered)} of ${grouped(sent)}`,
     },
     {

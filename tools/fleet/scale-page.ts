@@ -203,8 +203,8 @@ function modelTables({ model }: ScaleResults): string {
     last === undefined
       ? []
       : [
-          `One Redis server uses its core completely with about ${largestFleet(last, inputs)} gateways and`,
-          `${grouped((largestFleet(last, inputs) * last.callers) / last.gateways)} callers.`,
+          `With about ${largestFleet(last, inputs)} gateways and ${grouped((largestFleet(last, inputs) * last.callers) / last.gateways)} callers, one Redis server uses`,
+          'its core completely.',
         ];
   const load = fleets.map((one) => [
     String(one.gateways),
