@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type Mutation, MUTATIONS, patternOf } from '../tools/mutations/table.ts';
 import { importsOf, measureStructure, readSources, type SourceFile, STRUCTURE_LIMITS } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/layers.ts';
 import { barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
@@ -190,6 +192,27 @@ describe('the layout of the sources', () => {
       mutual: ['cache/a cache/b'],
       unsharedTypes: ['cache/a/one.ts#Alone'],
     });
+  });
+});
+
+describe('the table of mutations', () => {
+  const textOf = new Map(files.map(({ path, text }) => [`src/${path}`, text]));
+  const stale = (rows: readonly Mutation[]) =>
+    rows
+      .filter(({ find, file, test }) => {
+        const found = [...(textOf.get(file) ?? '').matchAll(patternOf(find))].length;
+        return found !== 1 || !existsSync(join(root, '..', test));
+      })
+      .map(({ file, find }) => `${file}: ${find}`);
+
+  it('names a test that exists, and a text that occurs exactly once in its file', () => {
+    expect(stale(MUTATIONS)).toEqual([]);
+  });
+
+  it('is rejected if a text, a file or a test has been removed', () => {
+    const [row] = MUTATIONS as [Mutation];
+    const gone = [{ find: 'no longer there' }, { file: 'src/removed.ts' }, { test: 'test/removed.test.ts' }];
+    expect(stale(gone.map((change) => Object.assign({}, row, change)))).toHaveLength(3);
   });
 });
 

@@ -25,12 +25,14 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
   maxBytes: 64 * 1024 * 1024,
 };
 
-/** The kinds of stores. */
-type LedgerStoreKind = 'file' | 'redis' | 'memory';
+const LEDGER_STORES = ['file', 'redis', 'memory'] as const;
 
-/** Returns where the ledger is stored. */
+/** The kinds of stores. `ledgerAt` opens each of them. */
+type LedgerStoreKind = (typeof LEDGER_STORES)[number];
+
+/** Returns where the ledger is stored: in the configured store or, if none is configured, in the default store. */
 export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
-  if (store === 'redis' || store === 'memory') return store;
+  if (store !== undefined && store !== 'file') return store;
   if (file === IN_MEMORY) return 'memory';
   return store === undefined && redis !== undefined && usesRedis(redis) ? 'redis' : 'file';
 }
@@ -42,7 +44,7 @@ export const ledgerOptionsSchema = {
   additionalProperties: false,
   properties: {
     store: {
-      enum: ['file', 'redis', 'memory'],
+      enum: LEDGER_STORES,
       description:
         'Where the ledger is stored. The default is redis if Redis is configured, so that all gateways share one ledger, and file otherwise.',
     },

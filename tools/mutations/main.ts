@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Mutation, MUTATIONS } from './table.ts';
+import { type Mutation, MUTATIONS, patternOf } from './table.ts';
 
 /**
  * Applies each mutation in the table to a temporary copy of the repository, one at a time, and runs the test file that
@@ -37,12 +37,6 @@ function copyRepository(): string {
     if (!NOT_COPIED.has(name)) cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   return copy;
-}
-
-/** Returns a pattern that matches the text regardless of the formatter's line breaks. */
-function patternOf(text: string): RegExp {
-  const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
 /**

@@ -16,6 +16,12 @@ export interface Mutation {
   readonly trust?: true;
 }
 
+/** Returns a pattern that matches the text of a mutation regardless of the formatter's line breaks. */
+export function patternOf(text: string): RegExp {
+  const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+  return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
+}
+
 /** Mutations of guards that tests once failed to protect, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // assembly

@@ -43,17 +43,36 @@ const FILE_KEY = '/ledger/file';
 
 /** Returns the configured location, which determines the type of store. */
 export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
-  const { file } = options;
   const kind = ledgerStoreOf(options, redis);
-  if (kind === 'redis' && redis !== undefined) return ledgerInRedis(options, redis);
-  if (kind === 'memory')
-    return {
-      name: IN_MEMORY,
-      key: FILE_KEY,
-      isLasting: false,
-      open: () => Promise.resolve(openMemoryStore(options)),
-      read: () => Promise.resolve(undefined),
-    };
+  switch (kind) {
+    case 'file':
+      return ledgerInFile(options);
+    case 'memory':
+      return ledgerInMemory(options);
+    case 'redis':
+      return ledgerInRedis(options, redis);
+    default:
+      return unknownStore(kind);
+  }
+}
+
+/** The compiler rejects the call if `ledgerAt` has no case for a kind of store. */
+function unknownStore(kind: never): never {
+  throw new Error(`the ledger store ${String(kind)} has no location`);
+}
+
+function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
+  return {
+    name: IN_MEMORY,
+    key: FILE_KEY,
+    isLasting: false,
+    open: () => Promise.resolve(openMemoryStore(limits)),
+    read: () => Promise.resolve(undefined),
+  };
+}
+
+function ledgerInFile(options: LedgerOptions): LedgerLocation {
+  const { file } = options;
   return {
     name: file,
     key: FILE_KEY,
@@ -75,7 +94,8 @@ export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLo
 
 const redisFault = (message: string) => new StartFault([{ source: 'redis', pointer: '', message }]);
 
-function ledgerInRedis(limits: LedgerOptions, options: RedisOptions): LedgerLocation {
+function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined): LedgerLocation {
+  if (options === undefined) throw redisFault('a ledger in Redis needs redis.url');
   return {
     name: `Redis (prefix ${options.prefix})`,
     key: '/ledger/store',

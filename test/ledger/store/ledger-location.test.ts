@@ -5,6 +5,7 @@ import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
 import { LedgerFileError } from '../../../src/ledger/store/ledger-file.ts';
 import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/ledger-location.ts';
 import { StartFault } from '../../../src/model/fault.ts';
+import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
 import { NOW } from '../../builders/ledger.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
@@ -30,6 +31,24 @@ describe('the location of a ledger', () => {
     const location = ledgerAt({ ...LEDGER_DEFAULTS, file: tempFolder() });
     await expect(location.open()).rejects.toThrow(LedgerFileError);
     await expect(location.read({})).rejects.toThrow(StartFault);
+  });
+
+  it.each([
+    { options: { store: 'redis' }, redis: true, name: 'Redis (prefix portico)' },
+    { options: {}, redis: true, name: 'Redis (prefix portico)' },
+    { options: { store: 'memory' }, redis: true, name: ':memory:' },
+    { options: { file: ':memory:' }, redis: true, name: ':memory:' },
+    { options: { store: 'file', file: ':memory:' }, redis: true, name: ':memory:' },
+    { options: { store: 'file' }, redis: true, name: LEDGER_DEFAULTS.file },
+    { options: {}, redis: false, name: LEDGER_DEFAULTS.file },
+  ] as const)('follows the options: $options, Redis: $redis', ({ options, redis, name }) => {
+    const server = redis ? { ...REDIS_DEFAULTS, url: 'redis://127.0.0.1' } : undefined;
+    expect(ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server).name).toBe(name);
+  });
+
+  // A file of its own would silently separate the gateway from the ledger that it is supposed to share.
+  it('is not a file if the ledger is supposed to be in Redis, but no server is configured', () => {
+    expect(() => ledgerAt({ ...LEDGER_DEFAULTS, store: 'redis' })).toThrow(StartFault);
   });
 
   it('is the memory of the process, which no other process can read', async () => {
