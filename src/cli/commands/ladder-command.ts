@@ -38,8 +38,8 @@ export const ladderCommand: Command = {
     },
   ],
   notes: [
-    'The counts come from the ledger, and the promotions and demotions from ladder.file or, if the gateways share Redis,',
-    'from there. A running gateway applies --lift within ten seconds. Gateways that share Redis apply it at once.',
+    'The counts come from the ledger. The promotions and demotions come from ladder.file or, if gateways share Redis, from',
+    'Redis. A running gateway applies --lift within ten seconds; gateways that share Redis apply it immediately.',
     'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
     'the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',

@@ -88,7 +88,7 @@ export function ConfigurationPage({ query, status, shownError, announce }) {
     <p id="why" class="muted">
       ${
         reason ??
-        'A reload reads the configuration, the contract, the roles file and the baseline again and uses them for new requests.'
+        'A reload rereads the configuration, the contract, the roles file and the baseline, and uses them for new requests.'
       }
     </p>
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
