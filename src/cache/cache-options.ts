@@ -19,7 +19,7 @@ export interface CacheOptions extends Freshness {
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** True if clients that accept gzip receive stored responses compressed. */
+  /** True if stored responses are sent compressed to clients that accept gzip. */
   readonly gzip: boolean;
   readonly store: StoreRule;
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */

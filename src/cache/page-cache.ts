@@ -228,8 +228,8 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
 }
 
 /**
- * The maximum number of concurrent compressions. Beyond this limit, a page is not compressed until a later request for
- * it.
+ * The maximum number of concurrent compressions. Beyond this limit, a page is not compressed until it is requested
+ * again.
  */
 const MAX_COMPRESSING = 4;
 

@@ -19,7 +19,7 @@ export function withCors(
   const anyOrigin = options.origins.includes('*');
   const origins = new Set(options.origins);
   /**
-   * Returns the headers for an origin. An origin that is not listed gets no headers and is never repeated in a
+   * Returns the headers for an origin. An origin that is not listed receives no headers and is never echoed in a
    * response.
    */
   const headersFor = (origin: string | undefined): string[] => {

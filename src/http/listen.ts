@@ -50,7 +50,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server for an application. It does not listen yet. */
+/** Creates the server for an application without starting to listen. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const settings: ServerOptions = {
     keepAlive: true,

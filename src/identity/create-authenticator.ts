@@ -23,7 +23,7 @@ export interface AuthenticationInput {
    * attempts.
    */
   readonly clientAddress: () => string;
-  /** The client's connection. A credential that is repeated on the same connection does not have to be hashed again. */
+  /** The client's connection. A credential that is repeated on the same connection need not be hashed again. */
   readonly connection?: object | undefined;
   /** The level of the `authentication` check for this request. */
   readonly level: CheckLevel;
@@ -164,7 +164,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
       // Revocations are announced only for verified callers. Otherwise, an unverified caller could make the fleet
-      // verify other callers again and again.
+      // verify other callers repeatedly.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {

@@ -52,7 +52,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
   // Hashing would take a tenth of the time of a cache hit, so the latest credential on each open connection is
-  // remembered. In UTF-16, different strings always have different bytes.
+  // remembered. Credentials are compared in UTF-16, in which different strings always have different bytes.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
     const latest = latestByConnection.get(connection);

@@ -121,7 +121,7 @@ interface SharedPageCountsParts {
   readonly isSharable: (key: string) => boolean;
   /** Returns the position of the latest change that this process has applied. */
   readonly position: () => LogPosition | undefined;
-  /** Returns whether none of the tags has changed since a position of the log. */
+  /** Returns whether none of the tags has changed since the given position in the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
   /** Returns whether changes by other gateways can arrive. */
   readonly isSynced: () => boolean;
@@ -150,7 +150,7 @@ export function sharePageCounts(
   return {
     counts: {
       ...counts,
-      // An outdated count could cause pages that exist to be refused.
+      // An outdated count could cause existing pages to be refused.
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, list, tags, generation) {
         if (!counts.learn(key, list, tags, generation)) return false;
@@ -180,7 +180,7 @@ export function sharePageCounts(
   };
 }
 
-/** Returns a stored count, or undefined if the text is something else. */
+/** Parses a stored count. Returns undefined if the text is not a count. */
 function parse(text: string): SharedCount | undefined {
   try {
     const { pageCount, learnedAt, tags, at } = JSON.parse(text) as Partial<SharedCount>;
@@ -210,8 +210,8 @@ export type BoundPage =
 /**
  * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
  * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
- * is never refused. Page numbers that begin at 0 are compared in the same way, so one more page past the end is left to
- * the upstream.
+ * is never refused. Page numbers that begin at 0 are compared in the same way, so the upstream decides about one more
+ * page past the end.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */

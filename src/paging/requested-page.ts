@@ -28,8 +28,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports them, but if it does not refuse
- * them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports such integers. Even if it does
+ * not refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;

@@ -115,7 +115,9 @@ export function traceDecision(
     trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
 }
 
-/** Returns whether only the upstream's response can show whether the credential is valid, as in `observe` mode. */
+/**
+ * Returns whether the credential's validity can be determined only from the upstream's response, as in `observe` mode.
+ */
 export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
   return authentication?.reason === 'verification_pending';
 }

@@ -96,7 +96,7 @@ const MAX_SEEN = 2000;
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and how often its key has had a different response since one last repeated. */
+/** A remembered response, and the number of different responses for its key since one last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }

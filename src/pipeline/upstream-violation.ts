@@ -15,7 +15,7 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
 
 /**
  * Records that a request to the upstream failed. Nothing is recorded if the request ended because the client
- * disconnected, since the upstream has not failed then.
+ * disconnected, because the upstream has not failed in that case.
  */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;

@@ -6,7 +6,7 @@ import { createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** A reply from the server, in the types of RESP 2. Strings are buffers if bytes were requested. */
+/** A reply from the server, using the RESP 2 types. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
@@ -427,9 +427,9 @@ function withServerName<S extends object>(socket: S, url: string): S {
 }
 
 /**
- * A random key that all gateways of a fleet share through Redis. It turns names and addresses into hashes so that the
- * keys and changes in Redis do not contain them. Anyone who can read Redis can also read the key, and can then test
- * whether a known name was used.
+ * A random key that all gateways of a fleet share through Redis. Names and addresses are hashed with this key so that
+ * the Redis keys and the changes do not contain them. Anyone who can read Redis can also read the key, and can then
+ * test whether a known name was used.
  */
 export interface FleetKey {
   /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */

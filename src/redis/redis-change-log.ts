@@ -15,8 +15,8 @@ interface ChangeLogParts {
   /** Called with an error that was caused by the listener or this program rather than by Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /**
-   * Called when the server begins to refuse the commands of the log, with the kind of its error, such as NOPERM or OOM.
-   * Called with undefined when it accepts them again.
+   * Called with the kind of error, such as NOPERM or OOM, when the server begins to refuse the log's commands. Called
+   * with undefined when the server accepts them again.
    */
   readonly onRefused?: (reason: string | undefined) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
@@ -39,7 +39,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MIS
 /** The largest number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * How many changes can wait while Redis is unavailable. If there are more, a new lineage begins, which makes every
+ * How many changes may wait while Redis is unavailable. If there are more, a new lineage begins, which makes every
  * gateway discard what it has stored.
  */
 const MAX_WAITING = 1_000;
@@ -276,7 +276,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
-        // While the server cannot be reached, that has already been reported.
+        // If the server cannot be reached, that has already been reported elsewhere.
         else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }

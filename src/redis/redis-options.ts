@@ -32,7 +32,7 @@ export interface RedisOptions {
   /** Some nodes of a cluster. The others are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
-  /** The first part of every key so that several fleets can share a server. */
+  /** The prefix of every key, which lets several fleets share a server. */
   readonly prefix: string;
   readonly connectTimeoutMs: number;
   /** The longest time that a request waits for Redis before it continues without it. */

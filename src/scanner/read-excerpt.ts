@@ -130,8 +130,8 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
     const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
     const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
     const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
-    // Reports contain only the type and size of a value, so all integers are treated as equal. After a name comes a
-    // quotation mark, which cannot occur in the name itself.
+    // Reports contain only the type and size of a value, so all integers are treated as equal. Each name is followed by
+    // a quotation mark, which cannot occur in the name itself.
     key += isInteger(body, value, valueEnd)
       ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
       : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;

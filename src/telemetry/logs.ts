@@ -163,7 +163,7 @@ function violationsOf(trace: Trace, fingerprintOf: AccessLogOptions['fingerprint
   return `,"violations":${violations.length},"fingerprints":${JSON.stringify([...fingerprints])}`;
 }
 
-/** Returns the outcomes of all checks that did not pass, by name. */
+/** Returns the outcomes of all checks that did not pass, keyed by the name of the check. */
 function checksOf(trace: Trace): string {
   let found = '';
   for (const name of CHECK_NAMES) {
@@ -219,8 +219,8 @@ const BYTES_PER_UNIT = 3;
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
  * describes. Lines therefore wait until the buffer is full, but for no longer than 10 ms, so a process that is killed
- * loses at most the last 10 ms. They are buffered as bytes because each garbage collection would otherwise copy the
- * concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
+ * loses at most the last 10 ms. The lines are buffered as bytes because each garbage collection would otherwise copy
+ * the concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
  */
 export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(maxBytes);

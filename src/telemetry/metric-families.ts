@@ -16,8 +16,8 @@ export interface Counts {
 /** A counter whose label sets are all known in advance. An increment is a single array write. */
 export interface CounterFamily {
   /**
-   * Increments the series with these label values, which must be in the order of the entry's labels. An unlisted value
-   * is counted under `other` if that series exists.
+   * Increments the series with these label values, which must be in the order of the labels in the metric's entry. An
+   * unlisted value is counted under `other` if that series exists.
    */
   inc(first?: string, second?: string, third?: string, fourth?: string): void;
   readonly series: number;

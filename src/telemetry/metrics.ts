@@ -22,8 +22,8 @@ export interface Metrics {
   /** Counts a reload. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
-   * Applies the options of a new configuration. Counters continue, and the series of operations and permissions that no
-   * longer exist remain until the process ends.
+   * Applies the options of a new configuration. Counters keep their counts, and the series of operations and
+   * permissions that no longer exist remain until the process ends.
    */
   configure(options: MetricsOptions): void;
   /**
@@ -202,7 +202,7 @@ function createIncreases(families: () => readonly Counts[]) {
   };
   return {
     take,
-    /** Runs a function that replaces the families. The new ones continue from the counts of the previous ones. */
+    /** Runs a function that replaces the families. The new families continue from the counts of the previous ones. */
     whileReplacing(replace: () => void) {
       if (reported === undefined) {
         replace();
@@ -296,8 +296,8 @@ function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   return own;
 }
 
-// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. Their totals
-// are gauges that are named like counters, so promtool rejects them, and rates computed from them would be wrong.
+// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. The totals are
+// gauges that are named like counters, so promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,

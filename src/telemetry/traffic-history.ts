@@ -40,7 +40,7 @@ const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const
 
 /**
  * Creates a ring buffer of steps in one fixed-size block of memory. Each step stores how much every count has grown, so
- * requests cost nothing extra, and taking a sample costs one subtraction per count.
+ * requests incur no extra cost, and taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   given: TrafficCounts,

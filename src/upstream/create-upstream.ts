@@ -65,7 +65,9 @@ export interface UpstreamRequest {
    * client's streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
-  /** Records each time the request is sent, and names the span of each attempt. Undefined if spans are not exported. */
+  /**
+   * Records every attempt to send the request, and names the span of each attempt. Undefined if spans are not exported.
+   */
   readonly log?: AttemptLog | undefined;
 }
 

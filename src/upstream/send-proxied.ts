@@ -244,7 +244,7 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
 
 /**
  * Returns the headers in the form that the library expects: repeated headers become lists, and Node writes each value
- * on its own line. Each name keeps the case of its first occurrence. `Host` is the upstream's. The framing always
+ * on its own line. Each name keeps the case of its first occurrence. `Host` names the upstream. The framing always
  * depends on the body, never on the client's headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { StagePlanner } from '../plan.ts';
 
-/** Refuses all requests for an operation that an operator has disabled, until the end of the override. */
+/** Refuses all requests for an operation that an operator has disabled, until the override ends. */
 export function refuseDisabled(clock: Clock): StagePlanner {
   return {
     name: 'refuse-disabled',

@@ -37,7 +37,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   };
 }
 
-/** Returns the reply with a different body. An entity tag is replaced with that of the new body. */
+/** Returns the reply with a different body. If the reply had an entity tag, the new body's tag replaces it. */
 function withBody(reply: Reply, body: Buffer): Reply {
   if (body === reply.body) return reply;
   return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };

@@ -76,7 +76,7 @@ export function compileUndocumentedPolicy(
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
     // A different spelling must not evade the checks of a documented path, or the permission that an entry requires. An
-    // entry that contains exactly this spelling, or whose path ends with a slash like this one, is intentional.
+    // entry that contains exactly this spelling or that, like this path, ends with a slash is intentional.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
