@@ -24,7 +24,7 @@ import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway. They are not listening yet. */
 export interface Edges {
-  /** Handles requests that an embedding application's listener receives, after checking the head of each one. */
+  /** Handles requests received by the listener of an embedding application, after checking the head of each request. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
@@ -106,7 +106,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/** Creates the handler of the public side. With `cors`, it also serves the pages of other origins. */
+/** Creates the handler of the public side. If `cors` is set, the handler also serves pages from other origins. */
 function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
   const handler = createPublicHandler(first);
   if (cors === undefined) return handler;
@@ -186,7 +186,7 @@ function publicServicesOf(
 }
 
 /**
- * Returns an address that the process can use to reach its own listener. If the listener accepts connections on all
+ * Returns an address that the process can use to reach its own listener. For a listener that accepts connections on all
  * addresses, this is the loopback address.
  */
 export function ownAddress(

@@ -18,7 +18,7 @@ import { readStateFile, whyNotStored } from './state-files.ts';
 /** The log message for steps that no longer apply, at startup and after a reload. */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
-/** A gateway's ladder, with its file. */
+/** A gateway's ladder and the file in which it is stored. */
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
@@ -50,7 +50,7 @@ export function assembleLadder(
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
     // If this step has been replaced in the meantime, for example because a promotion was lifted in the console, the
-    // newer step stays.
+    // newer step stays in effect.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
@@ -70,7 +70,7 @@ export function assembleLadder(
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
     merge: mergeLadders,
-    // Gateways with different contracts, as during a deployment, have separate documents.
+    // Gateways with different contracts, as during a deployment, use separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
     format: LADDER_DOCUMENT.format,
@@ -155,17 +155,17 @@ interface OpeningLadder {
   readonly logger: Logger;
 }
 
-// Promotions depend on a window of hours, so it is enough to evaluate them every five minutes.
+// Promotions are based on a window of hours, so it is sufficient to evaluate them every five minutes.
 const PROMOTION_MS = 300_000;
-/** The gateway that evaluates promotions renews its right to do so this long before it ends. */
+/** The gateway that evaluates promotions renews its right to do so this many milliseconds before the right expires. */
 const TURN_MARGIN_MS = 60_000;
-// The maximum time until a running gateway notices a `portico ladder --lift`, in milliseconds.
+// The maximum time, in milliseconds, until a running gateway notices a `portico ladder --lift`.
 const RELOAD_MS = 10_000;
 
 /**
  * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
- * function that stops the evaluation. If a configured file cannot be written, that is a configuration error; for the
- * default file, only a warning is logged.
+ * function that stops the evaluation. If a configured file cannot be written, that is a configuration error. If the
+ * default file cannot be written, only a warning is logged.
  */
 export async function openLadder(
   settings: Settings,
@@ -190,7 +190,7 @@ export async function openLadder(
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, one gateway decides for all of them, based on the counts of the fleet.
+    // In a fleet, a single gateway makes the decision for all of them, based on the counts of the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

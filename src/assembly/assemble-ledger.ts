@@ -67,7 +67,7 @@ async function openStore(
     return await location.open(fleet && { ...fleet, onDataLost });
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    // The operator did not choose the default location, so startup continues even if that folder is not writable.
+    // The operator did not choose the default location, so startup continues even if its folder is not writable.
     if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;

@@ -30,7 +30,7 @@ export function readStoredOverrides(settings: Settings): StoredOverrides {
   return readStateFile(settings, 'overrides', words, readOverrideFiles);
 }
 
-/** The overrides of a gateway, with the document that it shares with other gateways. */
+/** The overrides of a gateway, and the document through which gateways share them. */
 interface AssembledOverrides {
   readonly overrides: Overrides;
   /** Undefined if nothing is shared. */
@@ -43,7 +43,7 @@ const DOCUMENT = 'overrides';
 /** The maximum number of events in the shared audit trail. */
 const MAX_SHARED_EVENTS = 1_000;
 
-/** Creates the overrides from what is stored. Nothing is written until an override changes. */
+/** Creates the overrides from their stored state. Nothing is written until an override changes. */
 export function assembleOverrides(
   settings: Settings,
   stored: StoredOverrides,
@@ -67,7 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // The server may have lost the trail. Only events after its first shown line can be missing.
+    // The server may have lost the trail. If it returned as many lines as can be shown, only events after the first
+    // line can be missing.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -107,14 +108,15 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event as the shared trail stores it. Every gateway notices that an override has expired. All of them add
- * the same line, because the event contains the end time of the override, and the trail stores that line only once.
+ * Returns an event as the shared trail stores it. Every gateway notices the expiry of an override, so all of them add a
+ * line for it. These lines are identical, because they contain the end time of the override, and the trail stores only
+ * one of them.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
 }
 
-/** Returns the rules for overrides in a compiled gateway. */
+/** Returns the rules that overrides must follow in a compiled gateway. */
 export function overrideRules({ overrides }: Settings, { plans }: Pick<CompiledGateway, 'plans'>): OverrideRules {
   const targets = [...plans].map(([id, plan]) => [id, overrideTarget(plan)] as const);
   return { operations: new Map(targets), maxHours: overrides.maxHours };
@@ -139,9 +141,9 @@ interface OpeningOverrides {
 }
 
 /**
- * Checks that overrides can be stored, logs the active ones and lets them expire. Returns a function that stops this.
- * If a configured file cannot be written, that is a configuration error; for the default file, only a warning is
- * logged.
+ * Checks that overrides can be stored, logs the active ones and ends each one when it expires. Returns a function that
+ * stops the expiry checks. If a configured file cannot be written, that is a configuration error. If the default file
+ * cannot be written, only a warning is logged.
  */
 export async function openOverrides(
   settings: Settings,
@@ -152,7 +154,7 @@ export async function openOverrides(
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends overrides for its workers so that each end is recorded once.
+  // The primary process ends overrides for its workers, so the end of each override is recorded only once.
   if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');

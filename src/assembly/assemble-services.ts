@@ -55,13 +55,13 @@ export interface AssemblyParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The stream for log lines. */
   readonly logStream: DestinationStream;
-  /** Returns a random number x (0 ≤ x < 1). It decides whether a hit on a shared page triggers a comparison. */
+  /** Returns a random number x (0 ≤ x < 1). The number decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
-  /** The role of this process if several processes serve together. */
+  /** The role of this process. Undefined if it is the only process of the gateway. */
   readonly role?: ProcessRole | undefined;
 }
 
-/** The gateway's services. A reload replaces some of them, and the others follow the new settings. */
+/** The gateway's services. A reload replaces some of them, and the others adopt the new settings. */
 export interface Services extends LastingServices {
   readonly upstream: Upstream;
   readonly cache: PageCache;
@@ -95,16 +95,16 @@ export interface Assembled {
 
 /**
  * Creates the services. No connection or listener is opened yet. For a reload, `before` contains the services in use.
- * Those that the new settings do not affect are reused, and none of them changes before `applySettings` is called.
+ * Services that are unaffected by the new settings are reused, and they do not change before `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
-  // Functions that outlive this call are created by other functions. Closures created here would share their variables,
-  // and would hold `before`, and with it every earlier configuration, in memory.
+  // Functions that outlive this call are created by other functions. If they were created here, they would share this
+  // call's variables, and would hold `before`, and with it every earlier configuration, in memory.
   const { clock, random } = parts;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
   const { accepts, isAccepted } = createAcceptance(start.baseline, kindOf, clock);
-  /** Returns the service in use if everything that it depends on is unchanged, and otherwise a new one. */
+  /** Returns the service in use if everything that it depends on is unchanged, or a new service otherwise. */
   const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
     const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
     return isSame ? of(before.services) : create();
@@ -213,7 +213,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Creates the rate limiter. Without Redis, the workers of one machine share the budgets of the primary process. */
+/** Creates the rate limiter. Without Redis, the workers on one machine share the budgets of the primary process. */
 function openRateLimiter(
   { rateLimits: rules }: Settings,
   redis: Redis | undefined,
@@ -251,14 +251,17 @@ function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger
   return createUpstream(start.address, settings.upstream, clock, listeners, observesLimits(settings));
 }
 
-/** Returns the exchange function of the upstream that is in use when it is called. A reload can replace the upstream. */
+/**
+ * Returns the exchange function of whichever upstream is in use when the function is called. A reload can replace the
+ * upstream.
+ */
 function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange'] {
   return (request) => upstreams.latestOf(own).exchange(request);
 }
 
 /**
- * Connects to the other processes of this gateway. If the gateway uses Redis, the processes do not need a log of their
- * own.
+ * Connects to the other processes of this gateway. If the gateway uses Redis, the processes do not need a change log of
+ * their own.
  */
 function openProcesses(
   role: ProcessRole | undefined,
@@ -305,12 +308,12 @@ function createGuard(
   };
   const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
   if (demotions === undefined) return guard;
-  // While another gateway may have demoted the operation, callers do not share its pages.
+  // As long as another gateway might have demoted the operation, callers do not share the operation's pages.
   return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
 
 /**
- * Applies the settings to the lasting services, at startup and after a reload. From then on, they use these settings
+ * Applies the settings to the long-lived services, at startup and after a reload. From then on, they use these settings
  * for new requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
@@ -358,7 +361,7 @@ function identitySources({ settings, start: { address, roles } }: Sources) {
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
 }
 
-/** Returns whether a violation that was accepted is no longer accepted. */
+/** Returns whether a violation that was accepted before is no longer accepted. */
 function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
   const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
   return (before.baseline?.read().accepted ?? []).some(
@@ -398,7 +401,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts that spans contain in addition to those of the trace. */
+/** Returns the facts that spans contain in addition to those in the trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],
@@ -414,7 +417,7 @@ function spanSubject(
   };
 }
 
-/** Logs when an address of the upstream is ejected, and when it is used again. */
+/** Logs when an upstream address is ejected and when it is used again. */
 function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange): void {
   if (ejectedSeconds > 0)
     logger.warn(

@@ -3,11 +3,11 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './create-authenticator.ts';
 
-/** The state of the credential verifier. The readiness check reads it. */
+/** The state of the credential verifier, which the readiness check uses. */
 interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
-   * True if any operation refuses callers because of who they are. In that case, the gateway is not ready until the
+   * True if any operation refuses callers because of their identity. In that case, the gateway is not ready until the
    * verifier works.
    */
   readonly needed?: boolean;
@@ -22,9 +22,9 @@ export interface Calibration {
 const RETRY_MS = 5000;
 
 /**
- * Tests the credential verifier at startup and at intervals, by sending a wrong credential to the upstream (rules, 2).
- * Tests run only if refusals depend on the caller's identity. A verifier that accepts any credential is a configuration
- * error. If the upstream does not respond, the gateway is not ready.
+ * Tests the credential verifier at startup and at intervals by sending a wrong credential to the upstream (rules, 2).
+ * Tests run only if refusals depend on the caller's identity. If the verifier accepts any credential, that is a
+ * configuration error. If the upstream does not respond, the gateway is not ready.
  */
 export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
@@ -65,9 +65,9 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
 }
 
 /**
- * Tests the verifier after a reload but before it is used, if the reload replaces the verifier or changes whether it is
- * needed. Throws a StartFault if the verifier is unusable or the upstream does not respond, because the verifier in use
- * may still work.
+ * Tests the verifier after a reload has read the configuration but before the verifier is used. The test runs only if
+ * the reload replaces the verifier or changes whether it is needed. Throws a StartFault if the verifier is unusable or
+ * the upstream does not respond, because the verifier in use may still work.
  */
 export async function calibrateReload(
   settings: Settings,

@@ -40,13 +40,13 @@ import type { Start } from './load-start.ts';
 import { createPageVersions, digestOfAccepted } from './page-version.ts';
 import { withShadowBodies } from './watch-shadow.ts';
 
-/** The targets memo may use one eighth of the memory that is configured for stored pages. */
+/** The target memo may use one eighth of the memory that is configured for stored pages. */
 const TARGETS_SHARE = 8;
 
 /** A limit that is higher than the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
 
-/** The services with the gateway that is compiled for them. */
+/** The services and the gateway that is compiled for them. */
 export interface CompiledAssembly extends Assembled {
   readonly gateway: CompiledGateway;
 }
@@ -109,7 +109,8 @@ export function compileGateway(
     plans.set(id, planned(current.operation));
     targets.clear();
   };
-  // A gateway that accepts other violations must not use pages that were stored because of what is accepted here.
+  // A page may be stored because this gateway accepts its violations. Gateways that accept other violations must not
+  // use the page, so the page versions change with the baseline.
   if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     contract,
@@ -267,7 +268,7 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
 
 /**
  * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). The
- * result maps each operation id to the configuration key that disables it.
+ * result maps the id of each operation to the configuration key that disables it.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

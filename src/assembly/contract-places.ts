@@ -17,8 +17,8 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that finds the place in the contract that a ledger entry refers to. The place includes the current
- * line number.
+ * Creates a function that finds the place in the contract that a ledger entry refers to, including the current line
+ * number.
  */
 export function createContractPlaces(
   folder: string | undefined,
@@ -83,7 +83,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the schema in `openapi.yaml` that a place in a generated file comes from. */
+/** Returns the schema in `openapi.yaml` from which a place in a generated file comes. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;
@@ -105,7 +105,10 @@ function readYaml(path: string): ReadFile | undefined {
   return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
 }
 
-/** Returns the offset of the value at a pointer or, if there is no such value, of its closest existing ancestor. */
+/**
+ * Returns the offset of the value at a pointer. If there is no such value, returns the offset of its closest existing
+ * ancestor.
+ */
 function offsetAt(document: Document, pointer: string): number | undefined {
   for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
     const node = document.getIn(keys, true);

@@ -11,17 +11,17 @@ import type { Upstream } from '../upstream/create-upstream.ts';
 
 /** The parts of authentication that outlive the authenticator, because a reload must not reset the limits. */
 export interface LoginMemory {
-  /** The keyed hash for the audiences of callers that are not verified. */
+  /** The keyed hash for the audiences of unverified callers. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
   /** The limits and revocations of the fleet. Undefined if no state is shared. */
   readonly fleet: IdentityFleet | undefined;
 }
 
-/** The parts of an authenticator that the settings do not contain. */
+/** The parts of an authenticator that do not come from the settings. */
 interface AuthenticatorParts {
   readonly roles: RolesFile;
-  /** Sends a probe to whichever upstream is current at that time. */
+  /** Sends a probe to whichever upstream is current when the function is called. */
   readonly exchange: Upstream['exchange'];
   readonly clock: Clock;
   readonly memory?: LoginMemory;
@@ -34,8 +34,8 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // In `observe` mode, the gateway sends no requests of its own. Responses to clients show whether a credential is
-  // valid.
+  // In `observe` mode, the gateway sends no requests of its own. Instead, the responses to clients' requests show
+  // whether a credential is valid.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =

@@ -42,7 +42,7 @@ import type { SharedDemotions } from './shared-demotions.ts';
 import type { SharedState } from './shared-state.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
-/** The services that live until the gateway is closed. A reload only changes their options. */
+/** The services that live until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
@@ -53,10 +53,10 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** The state of the ladder that all gateways or processes share. Undefined if there is only one. */
+  /** The state of the ladder that all gateways or processes share. Undefined if nothing is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
-  /** The overrides that all gateways or processes share. Undefined if there is only one. */
+  /** The overrides that all gateways or processes share. Undefined if nothing is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
@@ -66,8 +66,8 @@ export interface LastingServices {
   /** Returns the keyed hash that replaces a principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
   /**
-   * Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages in this
-   * process. If state is shared, returns a promise that resolves when the other gateways can see the purge.
+   * Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages removed in
+   * this process. If state is shared, returns a promise that resolves when the other gateways can see the purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** The name of this instance. */
@@ -76,11 +76,11 @@ export interface LastingServices {
   readonly shared: SharedState | undefined;
   /** The changes that several processes of this gateway share without Redis. */
   readonly processes: ProcessChanges | undefined;
-  /** The demotions of other gateways or processes. Undefined if there are no other gateways or processes. */
+  /** The demotions of other gateways or processes. Undefined if nothing is shared. */
   readonly demotions: SharedDemotions | undefined;
   /** The operators' view of all processes that serve requests. */
   readonly view: OperatorView;
-  /** The services for new requests, which the lasting services read. Only `applySettings` changes them. */
+  /** The services that the long-lived services use for new requests. Only `applySettings` changes them. */
   readonly live: Live;
 }
 
@@ -90,7 +90,7 @@ interface Live {
   pageCounts: PageCounts;
   baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
-  /** The requests that earlier shadow contracts did not compare. */
+  /** The number of requests that earlier shadow contracts did not compare. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
 }
@@ -102,7 +102,7 @@ export type AcceptsViolation = (
   violation: Violation,
 ) => boolean;
 
-/** The dependencies of the lasting services, in addition to the settings. */
+/** The dependencies of the long-lived services, apart from the settings. */
 interface First {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -220,7 +220,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
 }
 
-/** Creates the memory of uploads, which includes the uploads of other processes and gateways if there are any. */
+/** Creates the upload memory. If there are other processes or gateways, it includes their uploads. */
 function openUploads(
   clock: Clock,
   options: Pick<Live, 'duplicateWindowSeconds'>,
@@ -234,8 +234,8 @@ function openUploads(
 }
 
 /**
- * Returns a function that applies what operators have accepted or withdrawn at other gateways since this one started.
- * The log also contains earlier changes, but the file that this gateway has read can be newer than they are.
+ * Returns a function that applies the changes that operators have made to the baseline at other gateways since this one
+ * started. The log also contains earlier changes, but these may be older than the file that this gateway has read.
  */
 function baselineFollower(live: Pick<Live, 'baseline'>, startedAt: number, logger: Logger) {
   return (change: BaselineChange) => {
@@ -249,8 +249,9 @@ function baselineFollower(live: Pick<Live, 'baseline'>, startedAt: number, logge
 }
 
 /**
- * Applies the purges of all gateways, and their changes of the baseline. This gateway's own purges are applied a second time when the log contains them,
- * because in the meantime it may have stored an older page that another gateway had fetched.
+ * Applies the purges of all gateways and their changes to the baseline. This gateway's own purges are applied again
+ * when they appear in the log, because in the meantime it may have stored an older page that another gateway had
+ * fetched.
  */
 function changesOf(
   purge: (tags: readonly string[] | 'all') => number,
@@ -265,7 +266,7 @@ function changesOf(
   };
 }
 
-/** The default time limit for an export and the smallest useful one, in milliseconds. */
+/** The default and the minimum timeout for an export, in milliseconds. */
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
@@ -304,7 +305,7 @@ export function metricsOptions(
 }
 
 /**
- * Returns the names of all requirements that a caller may fail to meet. They come from the contract and the
+ * Returns the names of all requirements that a caller can fail to meet. The names come from the contract and the
  * configuration, never from a request.
  */
 export function permissionLabels(

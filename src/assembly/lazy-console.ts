@@ -23,7 +23,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // If loading failed, the next request tries again.
+      // If loading failed, it is attempted again on the next request.
       handler = undefined;
       throw error;
     });
@@ -48,7 +48,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
   const { contract, permissions, baseline } = start;
   const { traffic, ledger, ladder, ladderDocument, overrides, view, logger, shared } = services;
   const changes = (shared ?? services.processes)?.changes;
-  /** Makes the other gateways and processes apply a change of the baseline. */
+  /** Announces a change of the baseline to the other gateways and processes so that they apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
     changes?.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
   return {
@@ -69,7 +69,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
         const isWithdrawn = await baseline.withdraw(fingerprint);
         if (!isWithdrawn) return false;
         await announce(fingerprint, null);
-        // Pages can have been stored because their violations were accepted.
+        // Some pages may have been stored because their violations were accepted.
         await purge('all');
         return true;
       },
@@ -79,7 +79,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       rows: ladder.rows,
       lift: async (operation, check) => {
         const isLifted = ladder.lift(operation, check);
-        // Like a purge, the change must apply everywhere before the operator sees the result.
+        // Like a purge, the change must take effect everywhere before the operator sees the result.
         if (isLifted) await ladderDocument?.sync();
         return isLifted;
       },

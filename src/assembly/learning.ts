@@ -15,18 +15,18 @@ import { toSampledResponse } from '../walk/sampled-response.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
-  /** Compares traffic with a different document from now on. The observations so far are preserved. */
+  /** Compares traffic with a different document from now on. Earlier observations are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
 }
 
-/** The starting point for learning: the enforced contract and the stored observations. */
+/** The data with which learning starts: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
 }
 
-/** Returns the contract document with its overlays applied, which is what learning compares traffic with. */
+/** Returns the contract document with its overlays applied. Learning compares traffic with this document. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }
@@ -56,7 +56,7 @@ export function createLearning(
     () => learner.observations(),
     (message) => logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
-  /** The samples that have not been taken yet. */
+  /** The scheduled samples that have not been taken yet. */
   const pending = new Set<() => void>();
   let isReported = false;
   const safely = (step: () => void) => {
@@ -76,7 +76,8 @@ export function createLearning(
           safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
       };
       pending.add(sample);
-      // Sampling a large response takes as long as checking it, so other requests can be served in between.
+      // Sampling a large response takes as long as checking it, so sampling is deferred to let other requests be served
+      // first.
       setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),

@@ -8,15 +8,15 @@ import { compilePermissions, type Permissions } from '../permissions/compile-per
 import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { loadRoles } from '../permissions/load-roles.ts';
 
-/** The effective roles file, and the permissions compiled from it. */
+/** The effective roles file and the permissions compiled from it. */
 export interface LoadedPermissions {
   readonly roles: RolesFile;
   readonly permissions: Permissions;
 }
 
 /**
- * Reads and compiles the roles file. Throws a StartFault with all errors in the file. With a real upstream, the demo
- * accounts are removed.
+ * Reads and compiles the roles file. Throws a StartFault that lists all errors in the file. With a real upstream, the
+ * demo accounts are removed.
  */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
   const further = furtherPermissions(settings, contract);
@@ -45,7 +45,7 @@ export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<
 }
 
 /**
- * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain these in addition to the
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain them in addition to the
  * permissions that operations require.
  */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {

@@ -51,18 +51,21 @@ export interface StartSources {
   readonly load?: (options: ContractOptions) => Contract;
   /**
    * The running gateway, for a reload. A contract whose files and options are unchanged is not compiled again. The
-   * gateway has newer states of the ladder and of the observations than their files, so these files are not read.
+   * gateway's ladder state and observations are newer than those in the files, so the files are not read.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
 
 /**
- * Loads the contract, the roles file and the upstream's settings. Throws a StartFault with all configuration errors in
- * them.
+ * Loads the contract, the roles file and the upstream's settings. Throws a StartFault that lists all configuration
+ * errors in them.
  */
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const faults: Fault[] = [];
-  /** Runs a step. If it fails, its errors are collected, and the function that returns its result throws them. */
+  /**
+   * Runs a step. If the step fails, its errors are collected, and the returned function throws them instead of
+   * returning the result.
+   */
   const attempt = <T>(step: () => T): (() => T) => {
     try {
       const result = step();
@@ -83,7 +86,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const contract = attempt(() => loadOnce(settings.contract));
   const hasContract = faults.length === 0;
   const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
-  // Operation ids are checked here because this is where their places in the configuration are known.
+  // Operation ids are checked here because their places in the configuration are known here.
   if (hasContract) {
     const { operations } = contract();
     const ids = operations.map(({ id }) => id);
@@ -91,7 +94,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   }
   const rules = attempt(() => {
     if (hasContract) return loadPermissions(settings, contract());
-    // Without the contract, only the errors inside the roles file can be found.
+    // Without the contract, only errors within the roles file can be found.
     readRoles(settings);
     throw new StartFault([]);
   });
@@ -168,7 +171,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
   }
 }
 
-// The limit is high enough to find the shadow contract's own violations even on a page with many known ones.
+// The limit is high enough that the shadow contract's own violations are found even on a page with many known ones.
 const MAX_COLLECTED = 1000;
 
 /**

@@ -18,9 +18,9 @@ interface RedisReport {
   readonly sharedPages: SharedPageCounts;
 }
 
-/** A worker's report to the primary process, sent about once a second and before every scrape. */
+/** A worker's report to the primary process, which is sent about once a second and before every scrape. */
 interface WorkerReport {
-  /** How much the counters have grown since the last report. */
+  /** The increases of the counters since the last report. */
   readonly increase: readonly CountsIncrease[];
   readonly sources: NumericSources;
   /** Undefined unless Redis is configured. */
@@ -37,11 +37,14 @@ export interface OperatorView {
   upstreamHealth(): UpstreamHealth;
   upstreamHistory(): GateHistory;
   inventory(query: InventoryQuery): PageInventory | Promise<PageInventory>;
-  /** Returns the text of a scrape that includes what all processes have counted. */
+  /** Returns the text of a scrape, which includes the counts of all processes. */
   exposition: (format?: MetricsFormat) => Promise<string>;
-  /** Undefined if this process serves requests itself. */
+  /** Returns the readiness of the workers. Undefined if this process serves requests itself. */
   readiness?(): Readiness;
-  /** Makes the gauges of this process return the values of all workers. Call it after all sources are connected. */
+  /**
+   * Makes the gauges of this process return the combined values of all workers. Call it after all sources are
+   * connected.
+   */
   connectGauges?(): void;
 }
 
@@ -67,7 +70,7 @@ export function operatorView(role: ProcessRole | undefined, parts: ViewParts): O
 
 const REPORT_MS = 1_000;
 
-/** Sends reports to the primary process and responds to its calls. Returns a function that sends the last report. */
+/** Sends reports to the primary process and responds to its calls. Returns a function that sends the final report. */
 export function reportToPrimary(
   { primary, handlers }: WorkerRole,
   { metrics, view, shared }: Pick<ViewParts, 'metrics' | 'shared'> & { readonly view: OperatorView },
@@ -100,7 +103,7 @@ function redisReport(shared: ViewParts['shared']): RedisReport | undefined {
   return { available: isAvailable(), unsyncedSeconds: unsyncedSeconds(), sharedPages: { ...sharedPages() } };
 }
 
-/** The numeric sources that only grow. Their values are preserved when a worker ends. */
+/** The numeric sources that only increase. Their values are preserved when a worker ends. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -110,7 +113,7 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'spansFailed',
   'spansDropped',
 ]);
-/** The numeric sources for which the lowest or the highest value is reported. All others are added up. */
+/** The numeric sources for which the lowest or the highest value is reported. The values of all others are added up. */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
 const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
 
@@ -215,8 +218,8 @@ function viewOfWorkers(
 }
 
 /**
- * Returns whether a value is a report. A worker with damaged memory may send anything, and this must neither crash the
- * primary process nor change its counters.
+ * Returns whether a value is a valid report. A worker with corrupted memory can send anything, which must neither crash
+ * the primary process nor corrupt its counters.
  */
 function isReport(value: unknown, upstream: UpstreamStats): value is WorkerReport {
   if (!hasShapeOf({ ...SAMPLE, upstream }, value)) return false;
@@ -227,7 +230,7 @@ function isReport(value: unknown, upstream: UpstreamStats): value is WorkerRepor
   );
 }
 
-/** The properties of a report that always exist. */
+/** The properties that every report has. */
 const SAMPLE = {
   increase: [{ family: 0, names: [''], counts: {} }],
   sources: {},
@@ -239,7 +242,9 @@ const SAMPLE = {
 const areCounts = (value: unknown) =>
   value instanceof Float64Array && value.every((count) => count >= 0 && Number.isFinite(count));
 
-/** Returns whether a value has all properties of a sample, with the same types. Items of lists are compared as well. */
+/**
+ * Returns whether a value has all properties of a sample, with the same types. The items of lists are checked as well.
+ */
 function hasShapeOf(sample: unknown, value: unknown): boolean {
   if (typeof sample !== typeof value) return false;
   if (typeof sample === 'number') return Number.isFinite(value);
@@ -266,7 +271,7 @@ const idleStats = (stats: UpstreamStats): UpstreamStats => ({
   retries: { succeeded: 0, failed: 0, refused: 0 },
 });
 
-/** Returns the worst health that any worker reports. The requests to each address are added up. */
+/** Returns the worst health that any worker reports, with the requests to each address added up. */
 function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
   const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
   const byAddress = Map.groupBy(
@@ -287,7 +292,7 @@ function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
   };
 }
 
-/** Adds the inventories of several caches. */
+/** Combines the inventories of several caches. */
 function mergeInventories(all: readonly PageInventory[], { limit }: InventoryQuery): PageInventory {
   const sum = (of: (one: PageInventory) => number) => all.reduce((total, one) => total + of(one), 0);
   const operations = Map.groupBy(

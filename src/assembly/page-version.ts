@@ -32,7 +32,7 @@ export function createPageVersions(
   };
 }
 
-/** Returns the worst verdict that still allows a page to be stored. Unchecked pages are a separate case. */
+/** Returns the worst verdict with which a page can still be stored. Unchecked pages are a separate case. */
 function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
   if (responses === 'off') return 'unchecked';
   // At the `enforce` level, a response with violations never reaches the cache.

@@ -9,8 +9,8 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Services } from './assemble-services.ts';
 
 /**
- * Sends one request to a real upstream and logs the result, with a hint if the address looks wrong. This neither delays
- * startup nor makes it fail. Returns a function that cancels the request.
+ * Sends one request to a real upstream and logs the result, with a hint if the address looks wrong. The probe neither
+ * delays startup nor causes it to fail. Returns a function that cancels the request.
  */
 export function probeUpstream(
   { embedded, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'upstream'>,

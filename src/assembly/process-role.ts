@@ -13,31 +13,31 @@ import type { Peer } from '../workers/ipc-peer.ts';
 import type { Supervisor, WorkerIdentity } from '../workers/supervise-workers.ts';
 import type { OwnParts, SharedState } from './shared-state.ts';
 
-/** The role of this process if several processes serve together. */
+/** The role of this process in a gateway that consists of several processes. */
 export type ProcessRole = PrimaryRole | WorkerRole;
 
-/** The primary process owns the admin side and the ledger. It serves no public requests. */
+/** The role of the primary process, which owns the admin side and the ledger and serves no public requests. */
 export interface PrimaryRole {
   readonly kind: 'primary';
   readonly workers: Pick<Supervisor, 'ready' | 'joined' | 'callAll' | 'restarts'>;
   readonly changes: PrimaryChangeLog;
-  /** The functions that workers can call. The gateway adds its own. */
+  /** The functions that workers can call. The gateway adds its own functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
   /** Calls a listener whenever a worker has ended. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
-  /** Returns the address at which the workers listen. Undefined before the first of them is ready. */
+  /** Returns the address at which the workers listen. Undefined until the first worker is ready. */
   readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
 }
 
-/** A worker serves public requests. */
+/** The role of a worker, which serves public requests. */
 export interface WorkerRole {
   readonly kind: 'worker';
   readonly primary: Peer;
-  /** The functions that the primary process can call. The gateway adds its own. */
+  /** The functions that the primary process can call. The gateway adds its own functions. */
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
-/** The log of changes that the processes of one gateway share, which does not need Redis. */
+/** The log of changes that the processes of one gateway share. It does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
   /** Revocations of verified credentials. */
@@ -70,7 +70,7 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 }
 
 /**
- * Creates the revocations of processes that serve together. Changes cannot be missed, so verified credentials are
+ * Creates the revocation state for the processes of one gateway. Changes cannot be missed, so verified credentials are
  * always trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
@@ -84,8 +84,8 @@ function revocationsOf(changes: ChangeLog): Revocations {
 }
 
 /**
- * Makes a worker follow the state of the primary process from now on. Call this after all functions that the primary
- * process may call have been added, and before the worker serves requests.
+ * Makes a worker follow the state of the primary process from now on. Call this function before the worker serves
+ * requests, but after all functions that the primary process may call have been added.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
@@ -96,14 +96,15 @@ export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<vo
 }
 
 /**
- * Opens a document that the processes of this gateway share and, if Redis is configured, all gateways of the fleet. In
- * a fleet, only the primary process exchanges it with the other gateways. Returns undefined if nothing is shared.
+ * Opens a document that all processes of this gateway share and, if Redis is configured, all gateways of the fleet. In
+ * a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if nothing is
+ * shared.
  */
 export function openDocument<T>(
   { role, shared }: { readonly role: ProcessRole | undefined; readonly shared: SharedState | undefined },
   name: string,
   parts: OwnParts<T> & {
-    /** Called before another gateway's version replaces the copy. The change can then be logged. */
+    /** Called before another gateway's version replaces the local copy, so that the change can be logged. */
     readonly onForeign: (next: T) => void;
   },
 ): SharedDocument<T> | undefined {
@@ -193,7 +194,7 @@ export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget
   };
 }
 
-/** Lets workers use the ledger's store, which only the primary process opens. */
+/** Gives workers access to the ledger's store, which only the primary process opens. */
 export function serveLedgerStore({ handlers }: PrimaryRole, { store, fingerprints, callerKey }: OpenedStore): void {
   handlers['ledger.open'] = () => ({ fingerprints, callerKey });
   handlers['ledger.write'] = (batch: LedgerBatch) => store.write(batch);

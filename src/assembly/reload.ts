@@ -11,21 +11,21 @@ import { loadStart, type StartSources } from './load-start.ts';
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**
- * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time; calls made
- * in the meantime share the next one.
+ * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time. All calls
+ * made in the meantime share the next one.
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 
-/** The parts of a reload. */
+/** The dependencies of a reload. */
 interface ReloadParts {
-  /** Reads the settings from the sources that the process was started with. Undefined if they are not known. */
+  /** Reads the settings from the sources with which the process was started. Undefined if the sources are not known. */
   readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
   readonly parts: AssemblyParts;
   readonly sources: StartSources;
   readonly current: () => Assembled;
   readonly isClosing: () => boolean;
   /**
-   * Uses the assembled services for new requests, in one turn of the event loop. `calibration` is undefined if the
+   * Uses the assembled services for new requests, within one turn of the event loop. `calibration` is undefined if the
    * verifier is unchanged.
    */
   readonly use: (next: Assembled, calibration: Calibration | undefined) => void;
@@ -59,7 +59,7 @@ export function createReload(given: ReloadParts): Reload {
   };
   return (trigger) => {
     if (running === undefined) return start(trigger);
-    // A reload that has begun may have read a file before its latest change, so this call needs another one.
+    // A reload in progress may have read a file before its latest change, so this call needs another reload.
     waiting ??= running.then(() => {
       waiting = undefined;
       return start(trigger);
@@ -111,7 +111,7 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
   }
 }
 
-/** Returns the names of the changed keys and of the files whose content has changed, but no values. */
+/** Returns the names of the keys and files that have changed, without any values. */
 function changes(before: Assembled, after: Assembled): readonly string[] {
   const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
     'the contract': ({ start }) => start.contract.version,

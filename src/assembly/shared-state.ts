@@ -25,13 +25,15 @@ export interface SharedState {
   readonly revocations: Revocations;
   /** The metrics of Redis and of the changes. */
   readonly metrics: RedisMetrics;
-  /** Returns whether Redis is available, and how long this gateway may have been missing changes of other gateways. */
+  /**
+   * Returns whether Redis is available, and how long this gateway may have been missing changes made by other gateways.
+   */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   /** The pages that gateways share. */
   readonly pages: SharedPages;
-  /** Returns page counts that several gateways share, and the function that looks up counts of other gateways. */
+  /** Returns page counts that several gateways share, and the function that looks up the counts of other gateways. */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
-  /** Passes the changes of all gateways to another listener. Must be called before the first change arrives. */
+  /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;
   /** All gateways that use the same Redis server and prefix. */
   readonly instances: Instances;
@@ -145,7 +147,7 @@ export function openSharedState(
   };
 }
 
-/** Stores page counts in Redis. Keys are hashed, because they contain the names of callers. */
+/** Stores page counts in Redis. The keys are hashed, because they contain the names of callers. */
 function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
   const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
   return {

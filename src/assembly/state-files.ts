@@ -6,8 +6,8 @@ import { StartFault } from '../model/fault.ts';
 type StateKey = 'ladder' | 'overrides';
 
 /**
- * Reads a state file at startup. Throws a StartFault if it is invalid. `kind` and `start` complete the error message:
- * `kind` describes the file, and `start` says what it means to start without the file.
+ * Reads a state file at startup. Throws a StartFault if the file is invalid. `kind` and `start` complete the error
+ * message: `kind` describes the file, and `start` says what starting without the file would mean.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,
@@ -27,8 +27,8 @@ export function readStateFile<T>(
 }
 
 /**
- * Returns the reason why the default state file cannot be written, or undefined if it can be. If a configured file
- * cannot be written, throws a StartFault.
+ * Checks that a state file can be written. If the default file cannot be written, returns the reason. If a configured
+ * file cannot be written, throws a StartFault. Returns undefined if the file can be written.
  */
 export async function whyNotStored(
   settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,

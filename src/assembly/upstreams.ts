@@ -1,15 +1,18 @@
 import type { Upstream, UpstreamStats } from '../upstream/create-upstream.ts';
 
-/** The upstream for new requests, and those that reloads have replaced, until their last exchanges have ended. */
+/** The upstream for new requests, and replaced upstreams that have not been closed yet. */
 export interface Upstreams {
   readonly current: Upstream;
-  /** Replaces the upstream. Requests in progress still use the previous one, which is closed when it is unused. */
+  /**
+   * Replaces the upstream. Requests in progress continue to use the previous upstream, which is closed when it is no
+   * longer in use.
+   */
   use(upstream: Upstream): void;
   /** Starts the health probes of the current upstream and of those that replace it. */
   startProbes(): void;
-  /** Returns the current upstream if the given one is or was in use, and otherwise the given one. */
+  /** Returns the current upstream if the given one is or was the current one. Otherwise, returns the given one. */
   latestOf(upstream: Upstream): Upstream;
-  /** Returns the combined numbers of all upstreams. The state of the circuit is that of the current one. */
+  /** Returns the combined numbers of all upstreams. The state of the circuit is that of the current upstream. */
   stats(): UpstreamStats;
   /** Closes all upstreams. See {@link Upstream.close}. */
   close(graceMs?: number): Promise<void>;
@@ -40,11 +43,11 @@ export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   };
 }
 
-/** Creates the holder of the upstreams, which starts with one. */
+/** Creates the record of the upstreams, which initially contains only the first one. */
 export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
   let current = first;
   let isProbing = false;
-  /** The replaced upstreams with their timers. */
+  /** The upstreams that were replaced, each with the timer that will close it. */
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
   // Counters must not decrease when an upstream is closed.

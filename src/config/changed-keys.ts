@@ -4,7 +4,7 @@ import type { Fault } from '../model/fault.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Settings } from './settings.ts';
 
-/** One key of the effective configuration with its value. */
+/** One key of the effective configuration and its value. */
 interface SettingLeaf {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -21,13 +21,13 @@ export type ReloadResult =
     }
   | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
 
-// These properties of the settings are not configuration keys.
+// Properties of the settings that are not configuration keys.
 const NOT_KEYS = new Set(['file', 'embedded']);
 
 /** Returns all keys of the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
-  // If the mode determines a setting, this is the effective value. The same applies to the checks.
+  // If the mode determines a setting, its effective value is included. The same applies to the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   return Object.entries(values)
@@ -42,8 +42,8 @@ function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
 }
 
 /**
- * Returns the names of the keys whose values differ, sorted. A default that only follows another key, as the checks
- * follow the mode, is omitted.
+ * Returns the sorted names of the keys whose values differ. A key is omitted if it has its default in both
+ * configurations and the default merely follows another key, as the defaults of the checks follow the mode.
  */
 export function changedKeys(before: Settings, after: Settings): readonly string[] {
   const [old, next] = [before, after].map(
@@ -62,8 +62,8 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 }
 
 /**
- * The keys that take effect only when the process starts, because they belong to something that is opened once: the
- * listeners, the files that the process writes, and the embedded upstream.
+ * The keys that take effect only when the process starts, because they belong to something that is opened only once:
+ * the listeners, the files that the process writes, and the embedded upstream.
  */
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
@@ -93,7 +93,7 @@ function needsRestart(key: string): boolean {
   return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 }
 
-/** Returns one fault for each changed key that needs a restart. */
+/** Returns one error for each changed key that requires a restart. */
 export function restartFaults(before: Settings, after: Settings): readonly Fault[] {
   const faultAt = (pointer: string, what: string): Fault => ({
     ...after.placeOf(pointer),
@@ -103,20 +103,20 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
   const keys = changedKeys(before, after).filter(needsRestart);
   const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
   if (before.embedded === after.embedded) return faults;
-  // Without an upstream URL, the embedded upstream is started along with the process.
+  // The embedded upstream, which is used if there is no upstream URL, is started together with the process.
   return [...faults, faultAt('/upstream/url', 'a change between a real and the embedded upstream')];
 }
 
 /**
- * Matches the keys whose values can differ between gateways that behave the same: the name of the instance, the
- * addresses at which it listens, and the locations of files.
+ * Matches the keys whose values can differ between gateways that behave identically: the name of the instance, the
+ * addresses on which it listens, and the locations of files.
  */
 const OWN_KEY =
   /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
 
 /**
- * Returns a digest of the keys and values except secrets and locations. Processes with the same configuration have the
- * same digest. `files` is the content of the files that the configuration names.
+ * Returns a digest of all keys and values except secrets and locations. Processes with the same configuration have the
+ * same digest. `files` contains the contents of the files that the configuration names.
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
   const shown = settingLeaves(settings).filter(

@@ -10,11 +10,11 @@ import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-obje
 /** A parsed configuration file. */
 interface ConfigFile {
   /**
-   * The name shown in messages. It is a path relative to the working folder if the file is inside that folder, and
-   * otherwise the full path.
+   * The name as shown in messages: a path relative to the working folder if the file is inside that folder, or the full
+   * path otherwise.
    */
   readonly name: string;
-  /** The full path. Undefined if a program passed the configuration. */
+  /** The full path. Undefined if the configuration was passed by a program. */
   readonly path?: string;
   /** The folder against which relative paths in the file are resolved. */
   readonly folder: string;
@@ -64,7 +64,8 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /**
- * Wraps a configuration that a program passes instead of a file. Relative paths in it are resolved against `folder`.
+ * Wraps a configuration that a program passes instead of a file. Relative paths in the configuration are resolved
+ * against `folder`.
  */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   const name = 'the configuration object';
@@ -112,7 +113,7 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** Returns a YAML error's message without the text that it quotes, which may be part of a password. */
+/** Returns a YAML error's message without the text that the message quotes, which may be part of a password. */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;

@@ -146,7 +146,7 @@ export function configSchema(): Record<string, unknown> {
   };
 }
 
-/** An invalid value in the configuration. The value itself is never included, because it may be a secret. */
+/** An error in the configuration. It never includes the invalid value, because the value may be a secret. */
 export interface ConfigProblem {
   readonly pointer: string;
   readonly message: string;
@@ -185,8 +185,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If every alternative in a schema fails, only the errors of the intended alternative are useful. That is the one whose
-// constants match.
+// If no alternative in a schema matches, only the errors of the intended alternative are useful. The intended
+// alternative is the one whose constants match.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];
@@ -201,7 +201,7 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    // If several alternatives match, none of the others is intended.
+    // If several alternatives match, none of the other alternatives is the intended one.
     const severalMatch = Array.isArray(choice.params['passingSchemas']);
     const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant
@@ -260,7 +260,7 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// Returns the right place for a misplaced key. For example, it returns `listen.port` for `port` at the top level.
+// Returns the correct place for a misplaced key. For example, it returns `listen.port` for `port` at the top level.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];
   if (!isPlainObject(properties)) return undefined;

@@ -28,7 +28,7 @@ export const contractKeySchema = {
 
 /**
  * Converts the `contract` configuration key to options with all defaults. By default, the contract includes the
- * inferred operations only with the embedded upstream.
+ * inferred operations only if the embedded upstream is used.
  */
 export function toContractOptions(
   config: PlainObject,

@@ -14,7 +14,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns the conflicts between keys whose values are valid individually. */
+/** Returns the conflicts between keys whose individual values are valid. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
@@ -51,7 +51,8 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
 }
 
 /**
- * Returns the errors in the additional addresses of the upstream, which must be valid and compatible with the first.
+ * Returns the errors in the additional addresses of the upstream, which must be valid and compatible with the first
+ * address.
  */
 function alternateFaults(alternates: readonly string[], first: UpstreamAddress | undefined): ConfigProblem[] {
   const origins = new Set(first && [first.origin]);
@@ -198,7 +199,9 @@ function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
   });
 }
 
-/** The longest time between two reads of the shared changes, not including the time of a command, in milliseconds. */
+/**
+ * The maximum time between two reads of the shared changes, in milliseconds. The duration of a read is not included.
+ */
 const CHANGES_MS = 500;
 
 function redisFaults({ redis }: Settings): ConfigProblem[] {
@@ -271,7 +274,8 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 
 /**
  * Returns an error for each level that enforces permissions in the mode `observe` for an operation with private fields.
- * Because this mode does not change responses, callers without the permission would still see these fields (rules, 3).
+ * Because this mode does not change responses, callers without the permission would still see the private fields
+ * (rules, 3).
  */
 export function redactionFaults(
   settings: Settings,

@@ -3,7 +3,7 @@ import type { Fault } from '../model/fault.ts';
 
 /** A value that takes precedence over the configuration file. */
 export interface Override {
-  /** The name of the variable or flag, as messages show it. */
+  /** The name of the variable or flag as shown in messages. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
   /** The JSON pointer of the key. */
@@ -30,7 +30,7 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
-  // The name that Kubernetes gives a pod, if the pod's specification passes it on.
+  // The name that Kubernetes gives to a pod, provided that the pod's specification passes it on.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
   PORTICO_WORKERS: '/workers',
@@ -57,12 +57,11 @@ const valueOf = (source: string, text: string) =>
   NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
 
 /**
- * Reads the variables that are set and not empty. An invalid number is left as a string, which the schema later
- * rejects.
+ * Reads the variables that are set and not empty. An invalid number remains a string, which the schema later rejects.
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // In this standard variable, any other value means false.
+  // For this standard variable, any value other than `true` means false.
   const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
     // A platform may set the other standard variables for all its programs.
@@ -73,7 +72,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // An incomplete account is reported only once, not again for each rule that it violates.
+  // An incomplete account is reported only once and not again for each rule that it violates.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {
@@ -82,7 +81,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// Only variables whose names resemble a known one are reported, because platforms also set variables with these
+// A variable is reported only if its name resembles a known one, because platforms also set variables with these
 // prefixes. Kubernetes, for example, sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
@@ -94,14 +93,14 @@ function misspelledVariables(environment: Environment): Fault[] {
   });
 }
 
-// A user name in the environment means that a service account is used.
+// If the environment contains a user name, a service account is used.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];
 }
 
 function credentialFaults(environment: Environment): Fault[] {
-  // A name without a password is not an error, because the password may be in the configuration file.
+  // A user name without a password is not an error, because the password may be in the configuration file.
   if (environment['UPSTREAM_USERNAME']) return [];
   return ['UPSTREAM_PASSWORD', 'UPSTREAM_PASSWORD_FILE']
     .filter((source) => environment[source])

@@ -19,8 +19,8 @@ export interface ReferenceOptions {
 export interface AllowedPath {
   readonly method: string;
   /**
-   * The path below the base address. `{name}` matches any single segment, and `/**` at the end matches everything
-   * below.
+   * The path below the base address. `{name}` matches any single segment, and `/**` at the end matches everything below
+   * the path before it.
    */
   readonly path: string;
   /** The permission that the caller must have. */
@@ -94,7 +94,7 @@ export const undocumentedSchema = {
   },
 };
 
-/** The `cors` configuration key. It lets the pages of other origins use the public side in a browser. */
+/** The `cors` configuration key. It lets pages from other origins use the public side in a browser. */
 export interface CorsOptions {
   /** The origins, such as `https://app.example.org`, or a single `*` for all origins. */
   readonly origins: readonly string[];
@@ -104,9 +104,9 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The response headers that pages may read. */
   readonly exposeHeaders: readonly string[];
-  /** Whether a browser may send credentials that it has stored itself. */
+  /** Whether a browser may send the credentials that it stores itself. */
   readonly credentials: boolean;
-  /** How long a browser may remember the response to a preflight request, in seconds. */
+  /** How long, in seconds, a browser may cache the response to a preflight request. */
   readonly maxAgeSeconds: number;
 }
 
@@ -164,7 +164,7 @@ export interface TlsOptions {
   /** The certificate and its intermediate certificates, in PEM format. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** A file with the passphrase of the key. */
+  /** A file that contains the passphrase of the key. */
   readonly passphraseFile?: string;
   /** The certificate authorities that issue client certificates, in PEM format. */
   readonly clientCaFile?: string;
@@ -193,8 +193,8 @@ export interface ListenOptions {
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /**
-   * How long idle client connections stay open, in seconds. Set this above the load balancer's idle timeout, which is
-   * often 60 s.
+   * How long idle client connections stay open, in seconds. This value should exceed the load balancer's idle timeout,
+   * which is often 60 s.
    */
   readonly keepAliveSeconds: number;
   /** The time limit for receiving a complete request, in seconds. */
@@ -209,11 +209,11 @@ export interface ListenOptions {
   /** The maximum total number of members and elements in a JSON body. */
   readonly maxJsonValues: number;
   /**
-   * How long the process still accepts requests after SIGTERM, in seconds. Meanwhile, it reports that it is not ready
-   * so that load balancers stop sending requests.
+   * How long the process continues to accept requests after SIGTERM, in seconds. During this time, it reports that it
+   * is not ready so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;
-  /** The time limit for requests that are still in progress after the lame-duck period, in seconds. */
+  /** The time limit, in seconds, for requests that are still in progress after the lame-duck period. */
   readonly drainSeconds: number;
   /** Undefined if the public side does not use TLS. */
   readonly tls?: TlsOptions;

@@ -39,14 +39,14 @@ export interface SettingsSources {
 
 /** The settings and all configuration errors. */
 export interface SettingsReading {
-  /** The settings without the invalid values. If there are errors, use these only to find more errors. */
+  /** The settings without the invalid values. If there are errors, use the settings only to find more errors. */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Loads the configuration. Flags take precedence over environment variables, variables over the file, and the file over
- * the defaults. Throws a StartFault with all configuration errors.
+ * Loads the configuration. Flags take precedence over environment variables, which take precedence over the file, which
+ * takes precedence over the defaults. Throws a StartFault that lists all configuration errors.
  */
 export function loadSettings(sources: SettingsSources): Settings {
   const { settings, faults } = readSettings(sources);
@@ -54,7 +54,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Reads the configuration. An error does not stop it, so one run reports all errors. */
+/** Reads the configuration. Reading continues after an error, so all errors are reported at once. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file =
     sources.given === undefined
@@ -65,7 +65,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  // A token that is read from a file is attributed to the key that names the file.
+  // An error in a token that was read from a file refers to the key that names the file.
   const keyOf = (pointer: string) =>
     pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
   const originOf = (key: string): Origin => {
@@ -99,7 +99,7 @@ function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainO
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// The errors are sorted by source, and errors in a file by line.
+// The errors are sorted by source, and the errors in a file are sorted by line.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 
@@ -114,7 +114,7 @@ function has(value: unknown, pointer: string): boolean {
   return true;
 }
 
-/** The origin of the raw configuration, and the folders against which its paths are resolved. */
+/** The origin of the raw configuration and the folders against which its paths are resolved. */
 interface ConfigPlace {
   readonly file: string;
   /** The folder against which a relative path to the roles file is resolved. */
@@ -152,7 +152,7 @@ function withRedisFiles(
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
-  // With the embedded upstream, there is no load balancer that needs to notice the shutdown.
+  // With the embedded upstream, there is no load balancer that has to notice the shutdown.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
   if (!isPlainObject(tls)) return listen;
   const options = Object.entries(tls).map(([key, value]) =>
@@ -180,8 +180,8 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // The files that the program writes are relative to the working folder, because the configuration folder may be
-  // read-only.
+  // The paths of files that the program writes are relative to the working folder, because the configuration folder may
+  // be read-only.
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };

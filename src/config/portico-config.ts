@@ -10,9 +10,9 @@ import type { AllowedPath, CorsOptions, ListenOptions } from './general-options.
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * The configuration that a program passes. It has the same keys as `portico.yaml`, and all keys are optional. The types
- * below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains every
- * key and its type.
+ * The configuration as passed by a program. It has the same keys as `portico.yaml`, and all keys are optional. The
+ * types below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains
+ * every key and its type.
  */
 export type PorticoConfig = {
   readonly mode?: ModeName;

@@ -15,8 +15,8 @@ export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice
 
 const MIN_TOKEN = 8;
 /**
- * The minimum length, and the minimum number of different characters, of a token that protects more than a loopback
- * address. Such a token cannot be guessed over the network.
+ * The minimum length and the minimum number of distinct characters of a token that protects an address other than a
+ * loopback address. A token that meets both cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
@@ -35,8 +35,8 @@ export function readAdminToken(settings: Settings): { readonly token?: string; r
 }
 
 /**
- * Returns the secrets that are missing, public or easy to guess, and the files in which every user of the machine can
- * read them.
+ * Returns the secrets that are missing, public or easy to guess, and the files with secrets that every user of the
+ * machine can read.
  */
 export function secretProblems(
   settings: Settings,
@@ -54,7 +54,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
-    // The embedded upstream contains nothing that needs protection, and without a token the console stays closed.
+    // The embedded upstream contains nothing that needs protection, and the console stays closed without a token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, message, suggestion: TOKEN_ADVICE }];
@@ -67,7 +67,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
 function servicePasswordProblems({ embedded, upstream: { credentials } }: Settings, env: Environment): ConfigProblem[] {
   if (embedded || credentials.kind !== 'service') return [];
   const password = servicePassword(credentials, env);
-  // Other rules report a password that is missing.
+  // Other rules report a missing password.
   if ('fault' in password || !PUBLIC_PASSWORDS.includes(password.text)) return [];
   return [
     {
@@ -85,13 +85,16 @@ function readableFileProblems(settings: Settings, configFile: string | undefined
     .map(({ pointer, path }) => Object.assign({ pointer }, readableBy(path)));
 }
 
-/** A file that contains a secret, and the key that names it or, for the configuration file, the secret's own key. */
+/**
+ * A file that contains a secret, and the key that refers to it. If the file is the configuration file, the key is the
+ * secret's own.
+ */
 interface SecretFile {
   readonly pointer: string;
   readonly path: string;
 }
 
-/** Returns the files that contain secrets, apart from the roles file. */
+/** Returns the files that contain secrets, except the roles file. */
 export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
   const { adminTokenFile, listen, redis, tracing, upstream, originOf } = settings;
   const inline = [
@@ -124,8 +127,8 @@ const readableBy = (path: string) => ({
 });
 
 /**
- * Returns the reasons not to use a roles file with a real upstream: passwords that are public, and hashes that every
- * user of the machine can read and try to crack.
+ * Returns the reasons why a roles file cannot be used with a real upstream: it contains public passwords, or hashes
+ * that every user of the machine can read and try to crack.
  */
 export function rolesFileFaults(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
   if (settings.embedded) return [];

@@ -18,7 +18,7 @@ interface Inert {
   readonly because: string;
 }
 
-/** Returns warnings about explicit settings that can never have an effect, and about unknown names in the settings. */
+/** Returns warnings about explicit settings that can never have an effect and about unknown names in the settings. */
 export function settingWarnings(
   settings: Settings,
   contract: Pick<Contract, 'operations' | 'permissions'>,
@@ -159,7 +159,7 @@ const NOTHING_STORED = 'the mode or cache.enabled prevents storing';
 
 const isCacheOn = ({ mode, cache }: Settings) => !mode.transparent && (cache.enabled ?? mode.cache);
 
-/** Returns the reason why the cache options of an operation have no effect, or undefined if they can have an effect. */
+/** Returns the reason why the cache options of an operation have no effect, or undefined if they can have one. */
 function inertCache(settings: Settings, { id, cacheability }: Operation): string | undefined {
   const enabled = settings.operations[id]?.cache?.enabled;
   if (enabled === false) return undefined;
@@ -168,7 +168,7 @@ function inertCache(settings: Settings, { id, cacheability }: Operation): string
   return (enabled ?? cacheability.byDefault) ? undefined : `responses of ${id} are stored only with enabled: true`;
 }
 
-/** Returns the settings of single operations that do not apply to the operation. */
+/** Returns the settings of individual operations that do not apply to those operations. */
 function operationInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
   return operations.flatMap((operation) => {
     const { id, paging, parameters } = operation;
@@ -203,7 +203,10 @@ function operationInert(settings: Settings, operations: readonly Operation[]): r
 
 const nameless = (path: string) => path.replaceAll(/\{[^}]*\}|\*(?!\*)/g, '{}');
 
-/** Returns the entries of `undocumented.allow` that a documented operation or an earlier entry makes ineffective. */
+/**
+ * Returns the entries of `undocumented.allow` that are ineffective because of a documented operation or an earlier
+ * entry.
+ */
 function allowInert({ undocumented }: Settings, operations: readonly Operation[]): readonly Inert[] {
   const documented = new Map(operations.map((one) => [`${one.method} ${nameless(one.path)}`, one.id]));
   const earlier = new Map<string, number>();
@@ -229,7 +232,7 @@ const suggestionFor = (name: string, known: readonly string[]) => {
   return near === undefined ? '' : `; did you mean "${near}"?`;
 };
 
-/** Returns warnings about permissions that the contract does not list, and permissions that nobody can have. */
+/** Returns warnings about permissions that the contract does not list and permissions that nobody can have. */
 function permissionWarnings(
   { undocumented }: Settings,
   { operations, permissions }: Pick<Contract, 'operations' | 'permissions'>,

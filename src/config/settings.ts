@@ -38,7 +38,7 @@ export type Place = Pick<Fault, 'source' | 'pointer'>;
 export interface Settings {
   /** The selected preset. */
   readonly mode: Mode;
-  /** The global levels. `checks:` overrides the levels of the mode. */
+  /** The global levels: the levels of the mode, as overridden by `checks:`. */
   readonly checks: Checks;
   /** Returns the levels of an operation. If the id is unknown or undefined, the global levels are returned. */
   checksFor(operationId: string | undefined): Checks;
@@ -46,18 +46,21 @@ export interface Settings {
   readonly errors: ErrorStyle;
   /** Returns the style of error responses for an operation. */
   errorsFor(operationId: string | undefined): ErrorStyle;
-  /** True if the reference server is the upstream, because `upstream.url` is not set. */
+  /** True if the reference server is the upstream because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** True for a walk. The `upstream` limits then apply in every mode, so the walk ends even if the server hangs. */
+  /**
+   * True for a walk. In a walk, the `upstream` limits apply in every mode, which ensures that the walk ends even if the
+   * server hangs.
+   */
   readonly isWalk?: boolean;
   /** An empty string, or a path with a slash at the start and no slash at the end. */
   readonly publicBasePath: string;
   /** The scheme and host that clients use. If undefined, they are taken from each request. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
-  /** Undefined if pages of other origins cannot use the public side. */
+  /** Undefined if pages from other origins cannot use the public side. */
   readonly cors: CorsOptions | undefined;
-  /** The token for the admin side, from the key itself or from the file. */
+  /** The token for the admin side. It comes from the key itself or from the file. */
   readonly adminToken: string | undefined;
   /** The absolute path of the file that contains the token. */
   readonly adminTokenFile: string | undefined;
@@ -71,20 +74,20 @@ export interface Settings {
   /** The options of the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** The parameters that each operation allows in addition to the parameters in the contract, by operation id. */
+  /** The parameters that each operation allows in addition to those in the contract, by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
   /** The release label of recorded violations. */
   readonly release: string;
-  /** The name of this instance in the fleet. Undefined if it is derived from the name of the host. */
+  /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
   readonly instance: string | undefined;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
-  /** The server that several gateways use to share their state. */
+  /** The options for the Redis server through which several gateways share their state. */
   readonly redis: RedisOptions;
   /** The number of processes that serve requests. */
   readonly workers: number;
@@ -99,9 +102,9 @@ export interface Settings {
   readonly tracing: TracingOptions;
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
-  /** The name of the configuration file, as messages show it. */
+  /** The name of the configuration file as shown in messages. */
   readonly file: string;
-  /** Returns where the value at a JSON pointer, such as `/listen/port`, comes from. */
+  /** Returns the kind of source from which the value at a JSON pointer, such as `/listen/port`, comes. */
   originOf(pointer: string): Origin;
   /** Returns the place that errors about the value at a JSON pointer refer to. */
   placeOf(pointer: string): Place;
@@ -114,8 +117,8 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 
 /**
  * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
- * workers together, so each one gets its share. The same is true of the limits on failed logins, unless the workers
- * count them in Redis.
+ * workers together, so each worker gets a share of them. The same is true of the limits on failed logins, unless the
+ * workers count failed logins in Redis.
  */
 export function workerShare(settings: Settings): Settings {
   const { workers, upstream, cache, authentication, redis } = settings;

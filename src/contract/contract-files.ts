@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The file that configuration errors in the contract name as their source. */
+/** The source that configuration errors in the contract refer to. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
 /** The prefix of every generated schema's `$id`. */
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest `schemas` folder in a directory above this file. It is the same whether
- * the code runs from `src` or `dist`.
+ * Returns the contract's folder: the `schemas` folder in the nearest directory above this file that has one. The result
+ * is the same whether the code runs from `src` or `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -18,16 +18,19 @@ export function contractFolder(): string {
   }
 }
 
-// Each generated schema is identified by the path in its `$id`. Several schemas share one file on disk; see
+// Each generated schema is identified by the path in its `$id`. Several schemas can be stored in one file; see
 // bundlePlace.
 
-/** Returns the path of a resource's schema. The projected variant does not require any fields inside items. */
+/** Returns the path of a resource's schema. The projected variant requires no fields inside items. */
 export function resourceFile(name: string, projected = false): string {
   const kebab = name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase();
   return `resources/${kebab}${projected ? '.projected' : ''}.schema.json`;
 }
 
-/** The variant of a response that a schema describes: complete, with a projection, or with `details=true`. */
+/**
+ * The variant of a response that a schema describes: the complete response, one with a projection, or one with
+ * `details=true`.
+ */
 export type ResponseVariant = 'full' | 'projected' | 'open';
 
 /** Returns the path of the schema for one of an operation's responses. `status` is a number or `default`. */
@@ -50,12 +53,12 @@ export function requestFile(operationId: string): string {
 interface BundlePlace {
   /** The file's path relative to the schema folder. Each resource and each operation has its own file. */
   readonly file: string;
-  /** The schema's name in the file's `$defs`. Undefined for a resource, whose schema is the root of the file. */
+  /** The schema's name in the file's `$defs`. Undefined for a resource, because its schema is the root of the file. */
   readonly name: string | undefined;
 }
 
 /**
- * Returns where a generated schema is stored on disk. For example, `operations/ID/request.schema.json` is stored as
+ * Returns the location of a generated schema on disk. For example, `operations/ID/request.schema.json` is stored as
  * `request` in `operations/ID.schema.json`.
  */
 export function bundlePlace(path: string): BundlePlace {

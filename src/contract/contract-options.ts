@@ -5,11 +5,11 @@ export interface ContractOptions {
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
   /**
-   * The shadow contract. It never affects requests, but its verdicts are compared with the contract's, and any
-   * differences are reported.
+   * The shadow contract. It never affects requests. Its verdicts are compared with the contract's, and any differences
+   * are reported.
    */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
-  /** The absolute path of the baseline, which lists accepted violations. Undefined if there is no such file. */
+  /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
   readonly baseline?: string;
   /** True if the contract includes the inferred operations, all of which write comments (rules, 10). */
   readonly inferred: boolean;
@@ -20,7 +20,9 @@ export interface ContractOptions {
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations to collect for one message. */
   readonly maxCollected: number;
-  /** True if the scanner is used. It proves most valid responses valid from their bytes, without parsing them. */
+  /**
+   * True if the scanner is used. It proves most valid responses valid by scanning their bytes, without parsing them.
+   */
   readonly scanner: boolean;
 }
 

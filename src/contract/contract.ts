@@ -20,23 +20,23 @@ export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
   /**
-   * A digest of the options and files from which the contract was compiled. If it is unchanged, a reload reuses the
-   * contract.
+   * A digest of the options and files from which the contract was compiled. A reload reuses the contract if this digest
+   * is unchanged.
    */
   readonly sources: string;
   /** The overlays that were applied, in order. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent startup: overlay targets that match nothing. */
+  /** Problems that do not prevent startup: overlay actions whose targets match nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
-  /** The document with all overlays applied. It is used only for display, not for handling requests. */
+  /** The document with all overlays applied. It is used for display and never for handling requests. */
   readonly document: OpenApiDocument;
   /** The generated schemas, keyed by path. */
   readonly schemas: SchemaFiles;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibility options for comments, each with the permission that it requires. */
+  /** The private visibility options for comments, each with the permission it requires. */
   readonly privateOptions: readonly PrivateOption[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];

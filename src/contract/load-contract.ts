@@ -24,7 +24,7 @@ interface CompiledOperation {
   readonly decode: ParameterDecoder;
 }
 
-/** Reads and compiles the contract. Throws a StartFault with all configuration errors in the contract. */
+/** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
   // If a file changes after this line, the digest still describes its previous content, so the next reload compiles the
   // contract again.
@@ -33,8 +33,8 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 /**
- * Returns a digest of everything that a contract is compiled from: the options and the contents of all files. If the
- * digest is the same, so is the contract. Files that cannot be read count as empty.
+ * Returns a digest of everything that a contract is compiled from: the contents of all files and the options that
+ * affect the result. Contracts with the same digest are the same. Files that cannot be read count as empty.
  */
 export function sourcesDigest(options: ContractOptions): string {
   const { folder = contractFolder(), overlays, inferred, allowedParameters, maxCollected } = options;
@@ -49,7 +49,7 @@ export function sourcesDigest(options: ContractOptions): string {
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. The function does not compile the schemas,
+ * Returns the contract's operations for commands that do not check messages. The function skips compiling the schemas,
  * which takes up most of the time in {@link loadContract}. Throws a StartFault that lists all configuration errors in
  * the document and its overlays.
  */
@@ -150,8 +150,8 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator configured a folder, configuration errors name that folder
- * instead of Portico's own.
+ * Calls `load` with the contract's folder. If the operator configured a folder, configuration errors refer to that
+ * folder instead of Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());

@@ -1,7 +1,7 @@
 import type { Feature, ItemsAt, Provenance } from '../model/operation.ts';
 import type { Requirement } from '../model/requirement.ts';
 
-/** A schema in the document. Its extensions have already been checked. */
+/** A schema in the document. Its vendor extensions have already been checked. */
 export interface SchemaObject {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -109,9 +109,9 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** How it is known that the value exists. */
+  /** The provenance of the value itself. */
   readonly optionProvenance: Provenance;
-  /** How it is known which target and permission belong to the value. */
+  /** The provenance of the value's target and permission. */
   readonly mappingProvenance: Provenance;
 }
 
@@ -124,7 +124,7 @@ export interface FieldPermission {
   readonly provenance: Provenance;
 }
 
-/** The contract as written in `schemas/openapi.yaml`. Its extensions have already been checked. */
+/** The contract as written in `schemas/openapi.yaml`. Its vendor extensions have already been checked. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {

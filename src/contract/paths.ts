@@ -30,8 +30,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path. It is one more than a template can have, so longer paths
- * match nothing.
+ * The maximum number of segments that are read from a path. It is one more than any template can have, so a longer path
+ * matches nothing.
  */
 export const MAX_SEGMENTS = 16;
 

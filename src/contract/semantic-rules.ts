@@ -17,7 +17,8 @@ const listCount: SemanticRule = {
 
 /**
  * The page number in a response does not exceed the response's own `pageCount`. The rule does not apply to empty lists
- * or first pages. If the client requested a page past the end, the page bounds check reports it instead (rules, 5).
+ * or first pages. If the client requested a page past the end, the page bounds check reports the problem instead
+ * (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -55,7 +56,7 @@ const executionsWhenFinished: SemanticRule = {
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => {
         const { status } = value;
-        // It is not known what other statuses mean.
+        // The meaning of other statuses is unknown.
         return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
       })
       .map(({ at }) => ({
@@ -86,7 +87,7 @@ const spaceFilter: SemanticRule = {
   appliesTo: ({ spaceId }) => spaceId !== undefined,
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
-    // Parsing rounds numbers above 2^53 in the body, so `spaceId` is rounded in the same way.
+    // Parsing rounds numbers above 2^53 in the body, so `spaceId` is rounded in the same way before the comparison.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).includes(space))
@@ -141,7 +142,7 @@ const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // Dates in the stored form have no time zone, so they cannot be compared with dates in the other form.
+        // Dates in the stored form have no time zone, so they cannot be compared with dates that have one.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -185,7 +186,7 @@ const RULES: readonly SemanticRule[] = [
 /** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
-/** A set of an operation's rules: bit `1 << index` is set if the set contains the rule with that index. */
+/** A subset of an operation's rules: bit `1 << index` is set if the subset contains the rule with that index. */
 type RuleSet = number;
 
 /**
@@ -217,7 +218,7 @@ const MAX_FINDINGS = 500;
 
 /**
  * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
- * violation, either in the same place or in a field that the rule reads.
+ * violation, either at the same place or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -246,15 +247,15 @@ function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: 
 
 const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
 
-/** A semantic rule's finding: a JSON pointer and a sentence that contains no values from the response. */
+/** What a semantic rule found: a JSON pointer and a sentence that contains no values from the response. */
 interface Finding {
   readonly at: string;
   readonly message: string;
 }
 
 /**
- * A rule about the meaning of a response that JSON Schema cannot express. Its functions must not throw an error even if
- * the response violates its schema.
+ * A rule about the meaning of a response that JSON Schema cannot express. Its functions must not throw, even if the
+ * response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
@@ -263,8 +264,8 @@ interface SemanticRule {
   /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
-   * Returns JSON pointers to all values that `check` reads. The type and the length of a value can be read without
-   * pointers to the values inside it. `item` is the pointer to the operation's items.
+   * Returns JSON pointers to all values that `check` reads. If `check` reads only the type or the length of a value,
+   * pointers to the values inside it are not needed. `item` is the pointer to the operation's items.
    */
   readonly excerpt: (item: string) => readonly string[];
   readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
@@ -302,7 +303,7 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
   if (action['verb'] !== verb) findings.push({ at: `${at}/verb`, message: `${member} must have the verb ${verb}` });
   const { nodeId = '' } = path;
   const id = toObject(action['node'])?.['id'];
-  // Parsing rounds numbers above 2^53 in the body, so `nodeId` is rounded in the same way.
+  // Parsing rounds numbers above 2^53 in the body, so `nodeId` is rounded in the same way before the comparison.
   if (typeof id === 'number' && /^\d+$/.test(nodeId) && id !== Number(nodeId))
     findings.push({ at: `${at}/node/id`, message: `${member} must concern the requested node` });
   return findings;
@@ -311,7 +312,7 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
 interface Moment {
   /** The time zone of the date, or an empty string for a date in the stored form. */
   readonly zone: string;
-  /** The digits of the date, ordered so that dates sort chronologically. */
+  /** The digits of the date, arranged so that the strings sort chronologically. */
   readonly text: string;
 }
 

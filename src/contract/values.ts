@@ -13,9 +13,9 @@ export interface ParameterValues {
   readonly spaceId: string | undefined;
   /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
-  /** True if the response contains a list of follow relations (operations 10 and 14). */
+  /** True if the response should contain a list of follow relations (operations 10 and 14). */
   readonly details: boolean;
-  /** False if the response also includes inactive follow relations (operations 10 and 14). */
+  /** False if the response should also include inactive follow relations (operations 10 and 14). */
   readonly active: boolean;
   /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;
@@ -46,12 +46,13 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection leaves an item's field in the response, including everything inside it. */
+/** Returns true if a projection leaves a field of an item, including everything inside the field, in the response. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
   if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
-  // Whether `include` adds or limits fields is not documented, so only the named fields are certain to be present.
+  // The documentation does not say whether `include` adds or limits fields, so only the named fields are certain to be
+  // present.
   const limits = [...include, ...includeOnly];
   return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }

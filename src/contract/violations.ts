@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation for a problem that was found in a response without the help of a schema. */
+/** Creates a violation for a response problem that was not found by a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,
@@ -33,8 +33,8 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds. As a result, an error that occurs in many items does not displace other
- * kinds of errors.
+ * Returns all errors of the first `most` kinds, so an error that occurs in many items does not displace other kinds of
+ * errors.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],

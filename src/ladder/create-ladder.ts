@@ -34,14 +34,14 @@ export interface Ladder {
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /** Undoes the step of an operation's check. Returns false if there is no step or if the step differs from `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request. This can demote the `responses` check of its operation immediately. */
+  /** Evaluates a finished request, which can immediately demote the `responses` check of its operation. */
   record(trace: Trace): void;
   /**
    * If promotion is enabled, promotes the checks whose results in the ledger justify it. Before that, `commit` can
-   * store the new state where other gateways see it. If `commit` returns false, nothing is promoted.
+   * store the new state where other gateways can see it. If `commit` returns false, nothing is promoted.
    */
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
-  /** Replaces the state after other gateways have changed it. The new state must belong to the current contract. */
+  /** Adopts the state that other gateways have changed. The new state must belong to the current contract. */
   adopt(next: LadderState): void;
   /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
@@ -64,7 +64,7 @@ export interface LadderSetup {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */
   readonly operations: readonly ConfiguredLevels[];
-  /** True in transparent mode, in which promotions are not allowed. */
+  /** True in transparent mode, which does not allow promotions. */
   readonly transparent: boolean;
   /** The version of the contract. */
   readonly contract: string;
@@ -134,7 +134,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered says nothing about the current level.
+      // A response that was checked before the level was lowered provides no information about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;
@@ -167,7 +167,7 @@ export function createLadder(parts: LadderParts): Ladder {
     },
     onChange: (listener) => void listeners.push(listener),
     configure(setup) {
-      // The counts so far stay valid unless they belong to another contract or to windows of a different length.
+      // The counts so far remain valid unless they belong to another contract or to windows of a different length.
       const isComparable =
         setup.contract === state.contract &&
         isDeepStrictEqual(setup.options.demote, options.demote) &&
@@ -189,16 +189,16 @@ export function createLadder(parts: LadderParts): Ladder {
 
 const idsOf = (operations: readonly ConfiguredLevels[]) => operations.map(({ operation }) => operation);
 
-/** Returns the start of the period that promotions are based on, in epoch milliseconds. */
+/** Returns the start of the period on which promotions are based, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }
 
 /**
- * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results,
- * none of which would have been a refusal. The contract must not have changed during the window, because results for an
- * earlier contract prove nothing. Levels that are configured for the operation itself, or that the ladder has already
- * changed, are never promoted.
+ * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results
+ * and would not have refused any requests. The contract must not have changed during the window, because results for an
+ * earlier contract prove nothing. Levels that are configured for the operation itself are never promoted, nor are
+ * levels that the ladder has already changed.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

@@ -10,7 +10,7 @@ export interface LadderFile {
   write(state: LadderState): void;
   /** Waits until the latest state has been written or the write has failed. */
   written(): Promise<void>;
-  /** Checks whether another process has changed the file. Reports the steps that it removed. */
+  /** Checks whether another process has changed the file. Reports the steps that the other process removed. */
   checkForChanges(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ interface LadderFileEvents {
   readonly onRemoved: (step: LadderStep) => void;
 }
 
-/** Reads the ladder's file. Returns undefined if it does not exist. Throws an error if it is invalid. */
+/** Reads the ladder's file. Returns undefined if the file does not exist. Throws an error if the file is invalid. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
   const text = readIfExists(file);
@@ -36,7 +36,7 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 
 /**
  * Creates the writer for the ladder's file, whose current content is `known`. If the state cannot be written, the
- * failure is reported and the state stays in memory.
+ * failure is reported and the state remains in memory only.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
@@ -90,7 +90,10 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
 
 const idOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
 
-/** Returns a string that identifies a version of the file. Every writer replaces the file with a new one. */
+/**
+ * Returns a string that identifies a version of the file. The string changes with every write, because every writer
+ * replaces the file with a new one.
+ */
 function stampOf(stats: Stats | undefined): string | undefined {
   return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }
@@ -117,7 +120,10 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
-/** How the state is stored in Redis, where the gateways of a fleet share it. Each contract has its own document. */
+/**
+ * The format in which the state is stored in Redis, where the gateways of a fleet share it. Each contract has its own
+ * document.
+ */
 export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder };
 
 function toStep(value: unknown, place: string): LadderStep {

@@ -1,14 +1,14 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** The conditions under which a check is promoted to `enforce`, because it would not have refused any requests. */
+/** The conditions under which a check is promoted to `enforce` because it would not have refused any requests. */
 export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
   readonly checks: readonly CheckName[];
   /** The minimum number of results that the check must have in the window. */
   readonly minAnswers: number;
-  /** The length of the window in hours. The check must not have reported anything in the window. */
+  /** The length of the window in hours. A check is promoted only if it has not reported anything in the window. */
   readonly windowHours: number;
 }
 
@@ -17,7 +17,7 @@ export interface DemotionOptions {
   readonly enabled: boolean;
   /** The fraction of checked responses that may fail, from 0 to 1. */
   readonly share: number;
-  /** The length in seconds of the window over which the fraction is computed. */
+  /** The length, in seconds, of the window over which the fraction is computed. */
   readonly windowSeconds: number;
   /** The minimum number of checked responses in the window. */
   readonly minAnswers: number;

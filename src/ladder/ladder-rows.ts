@@ -3,7 +3,7 @@ import type { LedgerEntry, CheckCounts, LedgerSnapshot } from '../model/ledger-e
 import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 
-/** One row of the table: an operation's check with its level, its results and the recommended next step. */
+/** One row of the table: an operation's check, its level, its results and the recommended next step. */
 export interface LadderRow {
   readonly operation: string;
   readonly check: (typeof LADDER_CHECKS)[number];
@@ -24,7 +24,8 @@ export function ladderRows(
   minAnswers: number,
   isAccepted: IsAccepted,
 ): readonly LadderRow[] {
-  // The traffic is grouped only once, because the console requests hundreds of rows every few seconds.
+  // The traffic is grouped once rather than for each row, because the console requests hundreds of rows every few
+  // seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   const entries = Map.groupBy(snapshot.entries, ({ operation }) => operation);
   return levels.flatMap(({ operation, configured, effective }) => {
@@ -40,7 +41,7 @@ export function ladderRows(
   });
 }
 
-/** The recommended next step, and a short sentence with the numbers that justify it. */
+/** The recommended next step and a short sentence with the numbers that justify it. */
 interface NextStep {
   /** The check is `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
@@ -57,7 +58,7 @@ interface NextStepFacts {
   readonly minAnswers: number;
   /** The start of the period in epoch milliseconds. Undefined for the whole ledger. */
   readonly since: number | undefined;
-  /** Epoch milliseconds. */
+  /** The current time, in epoch milliseconds. */
   readonly now: number;
 }
 
@@ -65,7 +66,7 @@ interface NextStepFacts {
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // Refusals made while the check was enforced are included.
+  // Requests that were refused while the check was enforced are included.
   const failed = reported + refused;
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
@@ -104,8 +105,8 @@ function periodWords(ms: number): string {
 export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
- * Returns the results of one of an operation's checks in a snapshot, across all releases. Responses that were reported
- * or refused only because of violations accepted since then count as passed.
+ * Returns the results of one check of an operation in a snapshot, across all releases. A response counts as passed if
+ * it was reported or refused only because of violations that have been accepted since then.
  */
 export function countsOf(
   snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,
@@ -128,8 +129,8 @@ export function countsOf(
 }
 
 /**
- * Counts responses as passed if they can only have accepted violations. Acceptance applies only to responses, so the
- * other checks do not depend on the baseline.
+ * Counts responses as passed if they can only contain accepted violations. Only violations in responses can be
+ * accepted, so the results of the other checks do not depend on the baseline.
  */
 function withAcceptance(
   counts: CheckCounts,
@@ -143,7 +144,7 @@ function withAcceptance(
   );
   const unaccepted = own.filter((one) => !isAccepted(one));
   if (unaccepted.length === own.length) return counts;
-  // A response can have several violations, so this sum is an upper limit.
+  // A response can contain several violations, so this sum is an upper limit.
   const limit = unaccepted.reduce((sum, { count: found }) => sum + found, 0);
   const refused = Math.min(counts.refused, limit);
   const reported = Math.min(counts.reported, limit - refused);
@@ -199,7 +200,7 @@ const count = (value: number) => value.toLocaleString('en-US');
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;
-  /** The checks whose level is configured for this operation itself. The ladder never raises these levels. */
+  /** The checks whose level is configured for this operation itself. The ladder never promotes these checks. */
   readonly explicit: readonly CheckName[];
 }
 

@@ -9,14 +9,14 @@ export interface LadderEvidence {
 }
 
 /**
- * A change to the level of one check for one operation. `lifted` means that an operator has undone a promotion. Such a
- * step does not change the level, but it prevents the check from being promoted again.
+ * A change to the level of one check for one operation. `lifted` means that an operator has undone a promotion. A
+ * `lifted` step does not change the level, but it prevents the check from being promoted again.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
   readonly check: CheckName;
   readonly move: 'promoted' | 'demoted' | 'lifted';
-  /** Epoch milliseconds. */
+  /** The time of the step, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -30,10 +30,13 @@ export interface LadderState {
   readonly steps: readonly LadderStep[];
 }
 
-/** The checks on the ladder, in the order in which they run. `undocumented` does not belong to an operation. */
+/**
+ * The checks on the ladder, in the order in which they run. `undocumented` is not included, because it does not belong
+ * to an operation.
+ */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The checks that may be promoted automatically. Only a person may decide to enforce authentication. */
+/** The checks that may be promoted automatically. Enforcing authentication is a decision for a person. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** Returns the step of an operation's check, or undefined if there is none. */
@@ -51,8 +54,8 @@ export interface OperationLevels {
 }
 
 /**
- * Returns the steps that remain after one of them is undone. A demotion or a `lifted` mark is removed, while a
- * promotion is replaced with a `lifted` mark so that the same results do not promote the check again.
+ * Returns the steps that remain after one step is undone. A demotion or a `lifted` mark is removed. A promotion is
+ * replaced with a `lifted` mark so that the same results do not promote the check again.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
@@ -60,8 +63,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Merges this gateway's steps since `base` into the state that all gateways share. If both sides made a step for the
- * same check, a demotion wins, because it is the safe direction.
+ * Merges this gateway's steps since `base` into the state that all gateways share. If both sides contain a new step for
+ * the same check, a demotion takes precedence, because it is the safer choice.
  */
 export function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
   const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };

@@ -17,13 +17,13 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket. All others are treated as one caller. */
+/** The maximum number of distinct callers in one bucket. All further callers are treated as one caller. */
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone: if the
- * other callers have received enough responses, the limit must also be exceeded when the caller with the most failures
- * is left out.
+ * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone. If the
+ * other callers have received enough responses, the limit must also be exceeded without the caller that has the most
+ * failures.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -80,7 +80,7 @@ function sum(tallies: readonly Tally[]): Tally {
 
 /** A response that was checked at the `enforce` level: its caller and whether it was refused. */
 interface CheckedResponse {
-  /** The name of a verified caller. Empty for all other callers, because they can invent names. */
+  /** The name of a verified caller. Empty for all other callers, because their names may be made up. */
   readonly caller: string;
   readonly failed: boolean;
 }
@@ -89,9 +89,9 @@ interface CheckedResponse {
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns the effect of enforcing `responses` on a finished request. Returns undefined if the response was not checked
- * at the `enforce` level or if the upstream failed, meaning that it did not respond, or that it sent an error status,
- * an HTML page, invalid JSON, or an error in a successful response.
+ * Returns the caller of a finished request and whether its response was refused by the `responses` check. Returns
+ * undefined if the response was not checked at the `enforce` level or if the upstream failed. The upstream failed if it
+ * did not respond or if it sent an error status, an HTML page, invalid JSON, or an error in a successful response.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
@@ -116,7 +116,7 @@ export interface RefusalAlert extends LadderEvidence {
   readonly check: CheckName;
 }
 
-/** Counts the requests that the checks refuse. It only reports and never changes a level. */
+/** Counts the requests that the checks refuse. The watch only reports and never changes a level. */
 interface RefusalWatch {
   take(trace: Trace, now: number): RefusalAlert | undefined;
 }
@@ -131,7 +131,9 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/** Creates the watch for these operations. For each check of an operation, it reports at most once per window. */
+/**
+ * Creates the watch for these operations. For each check of an operation, the watch reports at most once per window.
+ */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(
@@ -168,7 +170,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The upstream failed before the credential could be verified. Other metrics show this failure.
+  // The upstream failed before the credential could be verified. Other metrics cover this failure.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -179,7 +181,7 @@ function refusedBy(trace: Trace): CheckName | undefined {
 
 /** A sliding window that consists of buckets. Buckets are dropped when they are outside the window. */
 interface BucketRing<T> {
-  /** Returns the bucket for an instant (epoch milliseconds). Creates it if necessary. */
+  /** Returns the bucket for a time in epoch milliseconds. Creates the bucket if necessary. */
   at(now: number): T;
   /** Returns all buckets in the window. */
   within(now: number): readonly T[];

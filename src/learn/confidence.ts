@@ -11,7 +11,7 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Converts a confidence to a word that describes it. */
+/** Returns the word that describes a confidence. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
@@ -24,7 +24,7 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in a property that all `values` share, given the number of `responses` in which they occurred.
+ * Returns the confidence in a property that all `values` share, given the number of `responses` that contained them.
  * The number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {

@@ -15,8 +15,8 @@ import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 /** Samples responses. It is fast enough to be used while requests are handled. */
 export interface Learner {
   /**
-   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled,
-   * and after that, one in {@link SAMPLE}.
+   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled.
+   * After that, one in {@link SAMPLE} is sampled.
    */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
@@ -29,16 +29,16 @@ export interface Learner {
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** Earlier observations. The learner adds new ones to them. */
+  /** Earlier observations. The learner adds new ones to this object. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. In a walk, the structure of every response is stored so that
+   * True for a walk, which sends each request only once. A walk stores the structure of every response so that
    * responses with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
-/** This many responses of each operation are all sampled. After that, one in {@link SAMPLE} is. */
+/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
@@ -55,14 +55,14 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // A documented field name is not a secret, even if it is also a person's name.
+  // A documented field name is not confidential, even if it is also a person's name.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // It is not known which items earlier runs counted, so some might be counted again. For this reason, values that were
-  // seen in earlier runs must not help to close a vocabulary.
+  // It is not known which items earlier runs counted, so some might be counted again. For this reason, values from
+  // earlier runs must not contribute to closing a vocabulary.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
@@ -93,7 +93,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
         samplePageSize(before, response, clock());
-      // A body that was already sampled contains nothing new, regardless of what was requested.
+      // A body that was already sampled provides no new evidence, regardless of what was requested.
       if (isCounted(`body ${status} ${details} ${projected}`)) return;
       before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

@@ -1,4 +1,4 @@
-/** The part of a schema that sampling reads. */
+/** The parts of a schema that sampling uses. */
 export interface SchemaNode {
   readonly $ref?: string;
   readonly description?: string;
@@ -19,20 +19,20 @@ interface MediaNode {
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
 }
 
-/** A response, or a reference to one. */
+/** A response or a reference to a response. */
 export interface ResponseNode {
   readonly $ref?: string;
   readonly content?: Readonly<Record<string, MediaNode | undefined>>;
 }
 
-/** The part of an operation that sampling reads. */
+/** The parts of an operation that sampling uses. */
 export interface OperationNode {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, ResponseNode>>;
   readonly 'x-paging'?: { readonly observedPageSize?: number };
 }
 
-/** The part of the OpenAPI document that sampling reads. */
+/** The parts of the OpenAPI document that sampling uses. */
 export interface DocumentNode {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
   readonly components: {

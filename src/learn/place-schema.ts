@@ -1,11 +1,11 @@
 import { type ResponseNode, type DocumentNode, type OperationNode, childPath, type SchemaNode } from './document.ts';
 
-/** One description of a place, with its lists of types. A value must have one type from each list. */
+/** One description of a place, with its lists of types. A value must match one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
 
-/** A member and the path of the schema that names it. */
+/** The name of a member and the path of the schema that lists it. */
 interface NamedMember {
   readonly path: string;
   readonly name: string;
@@ -13,15 +13,18 @@ interface NamedMember {
 
 /** The contract's description of one place in a response. */
 export interface PlaceSchema {
-  /** The schema at the place itself, before references are followed. */
+  /** The schema at the place itself, before its reference is followed. */
   readonly written: Site;
-  /** The schema after references are followed. Observations about an object are stored under its path. */
+  /** The schema after its reference is followed. Observations about an object are stored under this schema's path. */
   readonly owner: Site;
-  /** True if the contract does not describe the place, or only states that it is an object. */
+  /** True if the contract does not describe the place or only states that it is an object. */
   readonly open: boolean;
   /** True if the value is personal data. */
   readonly personal: boolean;
-  /** The descriptions of the place. There are several if more than one part of an object describes the same field. */
+  /**
+   * The descriptions of the place. There is more than one if several parts of an object's schema describe the same
+   * field.
+   */
   readonly places: readonly TypedSite[];
   /** All schemas that apply to the value, as a flat list. */
   readonly sites: readonly Site[];
@@ -42,7 +45,7 @@ type FindPlaceSchema = (operationId: string, status: number, open: boolean) => P
 
 const JSON_TYPE = 'application/json';
 
-/** Indexes the operations of a contract. Each place is compiled when it is needed for the first time. */
+/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
 export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
   const operations = new Map<string, { at: string; source: OperationNode }>();
   for (const [path, methods] of Object.entries(document.paths))
@@ -110,8 +113,8 @@ function createPlaceSchema(
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
   const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
   const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
-  // Members are compiled when first needed, because a schema may contain itself, and then cached, because every object
-  // on a page needs them.
+  // Members are compiled when first needed, because a schema can contain itself. They are then cached, because every
+  // object on a page needs them.
   const members = new Map<string, PlaceSchema | undefined>();
   let rest: { placeSchema: PlaceSchema | undefined } | undefined;
   let items: { placeSchema: PlaceSchema | undefined } | undefined;
@@ -144,7 +147,7 @@ function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected')
 interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives, so a value does not have to match it. */
+  /** True if the schema is one of several alternatives, in which case a value does not have to match it. */
   readonly alternative?: boolean;
 }
 
@@ -156,7 +159,8 @@ function referenced(document: DocumentNode, reference: string): Site | undefined
 }
 
 /**
- * Returns a schema, its parts and the targets of all references. The target of the schema's own reference comes first.
+ * Returns a schema, its parts, and the targets of all references in them. The target of the schema's own reference
+ * comes first.
  */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
@@ -177,14 +181,14 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   ];
 }
 
-/** Returns the lists of types that apply to a value. The value must have one type from each list. */
+/** Returns the lists of types that apply to a value. The value must match one type from each list. */
 function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
   return sites.flatMap(({ schema, alternative }) =>
     alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
   );
 }
 
-/** Returns a member's schema as a list, which is empty if the given schema does not name the member. */
+/** Returns the schema of a member as a list. The list is empty if the given schema does not name the member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -192,14 +196,14 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
   return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Returns the schema for unnamed members as a list, which is empty if there is no such schema. */
+/** Returns the schema for unnamed members as a list. The list is empty if there is no such schema. */
 function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Returns the schema for array elements as a list, which is empty if there is no such schema. */
+/** Returns the schema for array elements as a list. The list is empty if there is no such schema. */
 function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

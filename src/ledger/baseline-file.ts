@@ -22,13 +22,13 @@ export interface BaselineFile {
   /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
   /**
-   * Applies a change that was made at another gateway or in another process. It takes effect immediately. Rejects if it
-   * cannot be written to the file; it then applies until the process ends.
+   * Applies a change that was made at another gateway or in another process. The change takes effect immediately. If it
+   * cannot be written to the file, the promise is rejected and the change applies only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
   /** Calls `listener` whenever the accepted violations change. */
   onChange(listener: () => void): void;
-  /** Removes an entry from the file, which takes effect immediately. Returns false if there is no such entry. */
+  /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
 }
 
@@ -64,7 +64,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: Edit): Promise<boolean> => {
-    // Changes are written one after the other, because each one reads the text that the previous one wrote.
+    // Changes are written one after another, because each one starts from the text that the previous one wrote.
     const done = writing.then(() => edit(change));
     writing = done.catch(() => undefined);
     return done;
@@ -83,7 +83,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
       use({ accepted: accepted === null ? others : [...others, accepted] });
       await inTurn((document, stored) => {
         if (accepted === null) return withoutEntry(document, fingerprint);
-        // Several processes can share a file, and the first one has already written the entry.
+        // Several processes can share a file, and another process may already have written the entry.
         const known = stored.accepted.find((one) => one.fingerprint === fingerprint);
         return KEYS.every((key) => known?.[key] === accepted[key]) ? undefined : editBaseline(document, accepted);
       });
@@ -126,7 +126,7 @@ function expiriesOf({ accepted }: Baseline): ReadonlyMap<string, number> {
   );
 }
 
-/** Replaces the file, or the target of a symbolic link, and preserves its permissions. */
+/** Replaces the file, or the file that a symbolic link points to, and preserves the permissions. */
 async function writeBaseline(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   const mode = await stat(target).then(
@@ -166,7 +166,10 @@ function editBaseline(document: Document, accepted: AcceptedViolation): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Removes a violation from a baseline document and returns the new text. Returns undefined if it is not accepted. */
+/**
+ * Removes a violation from a baseline document and returns the new text. Returns undefined if the violation is not
+ * accepted.
+ */
 function withoutEntry(document: Document, fingerprint: string): string | undefined {
   const list = document.get('accepted');
   if (!isSeq(list)) return undefined;
@@ -176,13 +179,16 @@ function withoutEntry(document: Document, fingerprint: string): string | undefin
   return document.toString({ lineWidth: 0 });
 }
 
-/** A parsed baseline file (as data, and as a document that preserves its comments), or all errors in it. */
+/**
+ * The result of parsing a baseline file: its data, and a document that preserves its comments, or all errors in the
+ * file.
+ */
 type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
 /**
- * A hint about the most common mistakes: entries below `accepted: []`, and unquoted text that contains a colon or
+ * A hint about the most common mistakes: entries below `accepted: []`, and unquoted text that contains a colon or a
  * comma.
  */
 const FORMAT_HINT = 'write "accepted:" on its own line, the entries below it, and text with punctuation in quotes';
@@ -210,7 +216,7 @@ export function parseBaseline(text: string, source: string): ParsedBaseline {
   if (broken !== undefined)
     return failed(`is not valid YAML: ${broken.code.toLowerCase().replaceAll('_', ' ')}`, broken.pos[0], FORMAT_HINT);
   const root = document.contents;
-  // If the file is empty or contains only comments, no violations are accepted.
+  // A file that is empty or contains only comments accepts no violations.
   if (root === null || (isScalar(root) && root.value === null))
     return { baseline: { accepted: [] }, document, faults: [] };
   if (!isMap(root)) return failed('must be a mapping with the key accepted');

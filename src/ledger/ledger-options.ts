@@ -11,9 +11,9 @@ export interface LedgerOptions {
   readonly file: string;
   /** The number of days after which a violation is removed if it has not occurred again. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations. Half of it is for requests and half is for responses. */
+  /** The maximum number of distinct violations. One half applies to requests and the other half to responses. */
   readonly maxEntries: number;
-  /** The maximum size of the file in bytes. */
+  /** The maximum size of the file, in bytes. */
   readonly maxBytes: number;
 }
 
@@ -27,10 +27,10 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
 
 const LEDGER_STORES = ['file', 'redis', 'memory'] as const;
 
-/** The kinds of stores. `ledgerAt` opens each of them. */
+/** A kind of store. `ledgerAt` opens a store of the configured kind. */
 type LedgerStoreKind = (typeof LEDGER_STORES)[number];
 
-/** Returns where the ledger is stored: in the configured store or, if none is configured, in the default store. */
+/** Returns the kind of store for the ledger: the configured kind or, if none is configured, the default. */
 export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
   if (store !== undefined && store !== 'file') return store;
   if (file === IN_MEMORY) return 'memory';

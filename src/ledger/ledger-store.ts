@@ -15,13 +15,13 @@ export interface StoreState {
   readonly entries: number;
   /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
-  /** The key for hashing callers from now on, if several processes share it. */
+  /** The key to use for hashing callers from now on. Undefined unless several processes share the key. */
   readonly callerKey?: string;
 }
 
 /**
- * The error for a store that cannot be reached at the moment. The same batch has to be written again later. The store
- * may already have received the batch, in which case it recognizes it by its number.
+ * The error for a store that cannot currently be reached. The same batch must be written again later. If the store has
+ * already received the batch, it recognizes the batch by its number.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
@@ -29,7 +29,7 @@ export class StoreUnavailable extends Error {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations. Half of it is for requests and half is for responses. */
+  /** The maximum number of distinct violations. One half applies to requests and the other half to responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }
@@ -37,11 +37,11 @@ export interface StoreLimits {
 /** The storage behind a ledger. */
 export interface LedgerStore {
   /**
-   * Stores a batch completely or not at all. The promise is rejected if nothing was stored, or with `StoreUnavailable`
-   * if that is not known.
+   * Stores a batch completely or not at all. The promise is rejected if nothing was stored. It is rejected with
+   * `StoreUnavailable` if the outcome is not known.
    */
   write(batch: LedgerBatch): Promise<StoreState>;
-  /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if it cannot be reached. */
+  /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if the store cannot be reached. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */
   readonly fingerprints: readonly string[];
-  /** The key for hashing callers. It is stored so that the same callers are recognized after a restart. */
+  /** The key for hashing callers. It is stored so that the same callers are still recognized after a restart. */
   readonly callerKey: string;
 }
 
@@ -95,10 +95,10 @@ export type EntryFacts = Omit<
 /** The occurrences of a violation since the last batch. */
 export interface EntryDelta {
   readonly facts: EntryFacts;
-  /** Epoch milliseconds. */
+  /** The time of the first occurrence, in epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
-  /** The number of occurrences in each hour. Hours are numbered from the epoch. */
+  /** The number of occurrences in each hour. Hours are counted from the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
   /** The callers' positions in the bitmap of distinct callers. */
   readonly callers: readonly number[];
@@ -108,7 +108,7 @@ export interface EntryDelta {
 /** The requests to one operation in one hour since the last batch. */
 export interface TrafficDelta {
   readonly operation: string | undefined;
-  /** The hour, numbered from the epoch. */
+  /** The hour, counted from the epoch. */
   readonly hour: number;
   readonly requests: number;
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
@@ -116,9 +116,9 @@ export interface TrafficDelta {
 
 /** The data recorded since the last batch, as plain values that can be sent to another thread. */
 export interface LedgerBatch {
-  /** The number of the batch. Every batch of a process has a higher number than the ones before it. */
+  /** The number of the batch. Each batch of a process has a higher number than the previous one. */
   readonly number: number;
-  /** Epoch milliseconds. */
+  /** The time at which the batch was created, in epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
   /** The entries, ordered by their last occurrence with the most recent one last. */
@@ -131,7 +131,10 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch, all of which are lost if the batch cannot be written. */
+/**
+ * Returns the number of entries and traffic rows in a batch, which is the number that are lost if the batch cannot be
+ * written.
+ */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

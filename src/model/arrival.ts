@@ -5,18 +5,16 @@ import type { Readable } from 'node:stream';
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** The host, and the port unless it is the default. Undefined for a request without a host. */
+  /** The host, including the port unless it is the default port. Undefined for a request without a host. */
   readonly host: string | undefined;
 }
 
-/**
- * A request as received, which is never changed. The scheme and host come from the configuration or from the client.
- */
+/** A request as received. It is never changed. The scheme and host come from the configuration or from the client. */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
   readonly rawTarget: string;
-  /** The raw target in origin form, without `publicBasePath`. Its encoding is unchanged. */
+  /** The raw target in origin form, without `publicBasePath` and in its original encoding. */
   readonly target: string;
   /** The raw path of the target. */
   readonly path: string;
@@ -32,24 +30,24 @@ export interface Arrival extends PublicOrigin {
   readonly headers: IncomingHttpHeaders;
   /** Alternating header names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address, which is taken from the headers of trusted proxies if there are any. */
+  /** The client's address, which is taken from the forwarding headers if the request came through trusted proxies. */
   readonly clientAddress: string;
   /** Identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
   readonly requestId: string;
-  /** The W3C `traceparent` header that is forwarded. */
+  /** The W3C `traceparent` header to forward. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   /** The id of the caller's span. Undefined if Portico started the trace. */
   readonly parentSpanId?: string | undefined;
-  /** Epoch milliseconds. */
+  /** The time of receipt, in epoch milliseconds. */
   readonly receivedAt: number;
   /** The body, which can be read only once. */
   readonly body: Readable;
 }
 
 /**
- * The part of `AbortSignal` that reports that a caller is no longer waiting. Creating a real signal for every request
+ * The part of `AbortSignal` that reports when a caller is no longer waiting. Creating a real signal for every request
  * would be too slow.
  */
 export interface Cancellation {

@@ -1,11 +1,11 @@
 import type { AcceptedViolation } from './ledger-entry.ts';
 
 /**
- * A change that every gateway in front of the same upstream has to apply to its own memory. It contains no secrets
- * and no data about callers, because it is stored outside the process.
+ * A change that every gateway in front of the same upstream has to apply to its own state. It contains neither secrets
+ * nor data about callers, because it is stored outside the process.
  */
 export type SharedChange =
-  /** Stored pages and page counts with any of the tags, or all of them, are no longer valid. */
+  /** Stored pages and page counts that have any of the tags, or all of them, are no longer valid. */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The responses of the operation depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }
@@ -15,7 +15,7 @@ export type SharedChange =
   | { readonly kind: 'reread'; readonly document: string }
   | BaselineChange;
 
-/** An operator has accepted a violation in the console, or withdrawn an acceptance. */
+/** A change to the baseline: an operator has accepted a violation in the console or withdrawn its acceptance. */
 export interface BaselineChange {
   readonly kind: 'baseline';
   readonly fingerprint: string;
@@ -26,7 +26,7 @@ export interface BaselineChange {
 }
 
 /**
- * A position in the log. Numbers are comparable only within a lineage; the lineage changes when the log may have lost
+ * A position in the log. Numbers are comparable only within a lineage. The lineage changes when the log may have lost
  * changes.
  */
 export interface LogPosition {
@@ -39,24 +39,24 @@ export interface ChangeListener {
   /**
    * Applies a change. `own` is true if this process appended the change and has therefore already applied it. This
    * function is also called for changes that were appended before the process started. Returns the number of removed
-   * pages, if it is known.
+   * pages, if known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
-  /** Called when changes may have been lost. Nothing that was stored before may be served any longer. */
+  /** Called when changes may have been lost. From then on, nothing that was stored earlier may be served. */
   reset(position: LogPosition): void;
 }
 
 /** The log of the changes that all gateways of a fleet apply in the same order. */
 export interface ChangeLog {
   /**
-   * Appends a change. The caller must already have applied it. Resolves when the other gateways can read it, or when it
-   * has been queued because the log is unavailable. Never rejects. Returns the number of pages that the other gateways
-   * removed, if it is known.
+   * Appends a change, which the caller must already have applied. Resolves when the other gateways can read the change
+   * or, if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages that the
+   * other gateways removed, if known.
    */
   append(change: SharedChange): Promise<number | void>;
-  /** The position of the latest change that this process has applied. Undefined until the log was first read. */
+  /** The position of the latest change that this process has applied. Undefined until the log is first read. */
   position(): LogPosition | undefined;
-  /** The latest time up to which all changes are known to have been applied here, in epoch milliseconds. */
+  /** The latest time, in epoch milliseconds, up to which all changes are known to have been applied in this process. */
   syncedAt(): number;
   close(): Promise<void>;
 }

@@ -12,12 +12,12 @@ export const CHECK_NAMES = [
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 /**
- * The level of a check, which determines whether it does nothing, reports violations, or refuses messages with
- * violations.
+ * The level of a check. It determines whether the check does nothing, reports violations, or refuses messages that
+ * contain violations.
  */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
-/** The level of each check, globally or for one operation. */
+/** The level of each check, either globally or for one operation. */
 export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 
 /**
@@ -37,10 +37,7 @@ export interface Mode {
   readonly checks: Checks;
   readonly errors: ErrorStyle;
   readonly cache: boolean;
-  /**
-   * True if the raw target, the body and the end-to-end headers are forwarded unchanged. This applies in both
-   * directions.
-   */
+  /** True if the raw target, the body and the end-to-end headers are forwarded unchanged in both directions. */
   readonly transparent: boolean;
 }
 

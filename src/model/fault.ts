@@ -9,12 +9,12 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
-/** Returns each fault once. Several steps of the startup may find the same error. */
+/** Returns each distinct error once. Several startup steps can find the same error. */
 export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
 
-/** Thrown at startup with all configuration errors so that they can be reported together. */
+/** Thrown at startup. It contains all configuration errors so that they can be reported together. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

@@ -1,20 +1,21 @@
 import type { CheckName } from './checks.ts';
 import type { Violation } from './violation.ts';
 
-/** One request in which a violation was found. It never contains a value from the message. */
+/** One request in which a violation was found. A sample never contains a value from the message. */
 export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /**
-   * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is none.
+   * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is no
+   * value.
    */
   readonly found: string | undefined;
 }
 
 /**
- * One distinct violation: the properties that all its occurrences share, how many there are, when the first and the
- * last one occurred, and how many distinct callers there were.
+ * One distinct violation: the properties that all its occurrences share, the number of occurrences, the times of the
+ * first and last one, and the number of distinct callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,
@@ -24,7 +25,7 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for violations in requests, or if there was no response. */
+  /** The status that the upstream sent. Undefined for violations in requests and if there was no response. */
   readonly status: number | undefined;
   /** The place of the violation, with `*` in place of indices and ids. */
   readonly at: string;
@@ -32,9 +33,9 @@ export interface LedgerEntry extends Pick<
   readonly suggestion: string | undefined;
   /** The number of occurrences in the requested period. */
   readonly count: number;
-  /** Epoch milliseconds. It does not depend on the requested period. */
+  /** The time of the first occurrence, in epoch milliseconds, regardless of the requested period. */
   readonly firstSeenAt: number;
-  /** Epoch milliseconds. */
+  /** The time of the last occurrence, in epoch milliseconds. */
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
@@ -42,7 +43,7 @@ export interface LedgerEntry extends Pick<
   readonly releases: Readonly<Record<string, number>>;
   /** Up to five requests in which the violation was found. The latest one is last. */
   readonly samples: readonly LedgerSample[];
-  /** Undefined if the query did not ask for it. */
+  /** Undefined if the query did not request it. */
   readonly history?: EntryHistory;
 }
 
@@ -59,8 +60,8 @@ export interface EntryHistory {
 
 /**
  * Returns true if an entry shows that the upstream failed, because there was no response or the response had a 5xx
- * status. Such an entry cannot be accepted, because that would hide the next outage, so the baseline has no effect on
- * it.
+ * status. Such an entry cannot be accepted, because that would hide the next outage. A baseline entry for it has no
+ * effect.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;
@@ -73,7 +74,7 @@ export interface AcceptedViolation {
   readonly owner: string;
   /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if it is accepted indefinitely. */
   readonly expires: string | undefined;
-  /** A description of the violation for readers of the file, written when the violation was accepted. */
+  /** A description of the violation for people who read the file, written when the violation was accepted. */
   readonly summary: string | undefined;
 }
 
@@ -100,51 +101,53 @@ export interface OperationTraffic {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** Selects part of the ledger. An empty query selects everything. */
+/** Selects a part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
-  /** The start of the period in epoch milliseconds. The hour in which it falls is included completely. */
+  /** The start of the period in epoch milliseconds. The hour that contains this time is included completely. */
   readonly since?: number;
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
   readonly operation?: string;
-  /** One of the gateways that share the ledger. */
+  /** The name of one of the gateways that share the ledger. */
   readonly replica?: string;
   /** True to include the history of each entry. The history covers all releases. */
   readonly history?: boolean;
 }
 
-/** One of the gateways that share a ledger, with its counts in the requested period. */
+/** One of the gateways that share a ledger, and its counts in the requested period. */
 export interface ReplicaTraffic {
   /** The name of the instance. */
   readonly replica: string;
-  /** The release label of its latest requests. */
+  /** The release label of the gateway's latest requests. */
   readonly release: string;
-  /** The time of its latest requests, in epoch milliseconds. */
+  /** The time of the gateway's latest requests, in epoch milliseconds. */
   readonly lastSeenAt: number;
   readonly requests: number;
-  /** The number of requests with a violation, counted once for each violation. */
+  /** The number of occurrences of violations. A request counts once for each violation in it. */
   readonly violations: number;
 }
 
 /** The data behind reports, the ladder and the console: violations, and the traffic in which they were found. */
 export interface LedgerSnapshot {
-  /** Epoch milliseconds. */
+  /** The time of the snapshot, in epoch milliseconds. */
   readonly takenAt: number;
-  /** The start of the counted period. Undefined for the whole ledger. */
+  /** The start of the counted period. Undefined if the snapshot covers the whole ledger. */
   readonly since: number | undefined;
   /** All release labels in the period. The latest one is last. */
   readonly releases: readonly string[];
   /** The violations. The one that was seen most recently is first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
-  /**
-   * The number of violations and writes that were lost, either because the ledger was full or because it could not be
-   * written.
-   */
+  /** The number of violations and writes that were lost because the ledger was full or could not be written. */
   readonly dropped: number;
-  /** The gateways that share the ledger. The one that was seen most recently is first. Undefined if it is not shared. */
+  /**
+   * The gateways that share the ledger. The one that was seen most recently is first. Undefined if the ledger is not
+   * shared.
+   */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** The time at which a shared ledger was found empty, in epoch milliseconds. Earlier counts are missing. */
+  /**
+   * The time at which a shared ledger was found empty, in epoch milliseconds. Counts from before that time are missing.
+   */
   readonly lostAt?: number;
 }
 

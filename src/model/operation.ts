@@ -16,9 +16,9 @@ export interface Parameter {
   readonly type: ParameterType;
   /** True for 64-bit ids. Other integers have at most nine digits. */
   readonly wide: boolean;
-  /** True if the parameter may occur only once. A repeated parameter is then refused. */
+  /** True if the parameter may occur only once. A request that repeats it is refused. */
   readonly single: boolean;
-  /** `report` means that the parameter is counted as undocumented but never refused. */
+  /** `report` means that the parameter is counted as undocumented but never causes a refusal. */
   readonly acceptance: 'known' | 'report';
   readonly provenance: Provenance;
 }
@@ -34,11 +34,11 @@ export interface Paging {
   /** The number of the page that is returned if `page` is absent: 1, or 0 for lists of followers. */
   readonly firstPage: 0 | 1;
   /**
-   * The page size that the upstream used when the request did not contain one. It is only a hint and never part of a
-   * cache key.
+   * The page size that the upstream was observed to use when the request did not specify one. It is only a hint and
+   * never part of a cache key.
    */
   readonly observedPageSize: number | undefined;
-  /** False if responses have no `pageCount` (operation 7). */
+  /** False if responses contain no `pageCount` (operation 7). */
   readonly hasPageCount: boolean;
 }
 
@@ -51,7 +51,7 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
-  /** The parameters and violation keywords that the text describes. Undefined if it describes all of them. */
+  /** The parameters and violation keywords to which the text applies. Undefined if it applies to all of them. */
   readonly causes?: readonly string[];
 }
 
@@ -70,24 +70,29 @@ export interface Operation {
   readonly summary: string;
   readonly since: string | undefined;
   readonly provenance: Provenance;
-  /** True if the operation requires a credential even when anonymous callers are allowed (rules, 2). */
+  /** True if the operation requires a credential even if anonymous callers are allowed (rules, 2). */
   readonly needsCredential: boolean;
   /** True if a service account may be used instead of the caller's credential (rules, 2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
   /** The part of the legacy service that the operation needs. Only operation 3 needs one. */
   readonly needsFeature: Feature | undefined;
-  /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
+  /**
+   * True if the requested object may be private. In that case, a denial says nothing about the caller's permissions.
+   */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` means that unknown parameters are counted but never refused (operation 7). */
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;
-  /** The rules for storing responses. Undefined if they are never stored. */
+  /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {
-        /** True if responses are stored by default. For operations 5 and 7, storing must be configured. */
+        /**
+         * True if responses are stored by default. For operations 5 and 7, storing must be enabled in the
+         * configuration.
+         */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];

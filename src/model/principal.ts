@@ -1,10 +1,12 @@
 /** The caller of a request, as established by authentication (rules, 2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
-  /** The name in the credential. If the caller is unverified, this is only a claim. Undefined for anonymous callers. */
+  /**
+   * The name in the credential. If the caller is unverified, the name is only a claim. Undefined for anonymous callers.
+   */
   readonly name: string | undefined;
   /**
-   * The audience that consists of this caller alone, which begins with `caller:`. It separates the caller's stored
+   * The audience that consists of this caller alone. It begins with `caller:` and separates the caller's stored
    * responses from those of other callers. It never contains a raw credential.
    */
   readonly audience: string;

@@ -1,7 +1,7 @@
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** The scope of a budget: one caller, one network, or all callers with a given role. */
+  /** The scope of a budget: a single caller, a network, or all callers with a given role. */
   readonly per: 'caller' | 'network' | 'role';
   /** The rule applies to these operations. If undefined, it applies to all operations and to undocumented paths. */
   readonly operations?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * A requirement that callers must meet. It is one permission, group membership or flag, a combination of requirements
- * (all or any of them), or a requirement that only the author of the requested node can meet (`own`).
+ * A requirement that callers must meet. It is a single permission, group membership or flag, a combination of
+ * requirements (all or any of them), or a requirement that only the author of the requested node can meet (`own`).
  */
 export type Requirement =
   | { readonly permission: string }
@@ -10,14 +10,14 @@ export type Requirement =
   | { readonly any: readonly Requirement[] }
   | { readonly own: Requirement };
 
-/** The decision of the permission rules about one caller's use of one operation. */
+/** The decision of the permission rules on whether a caller may use an operation. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   | {
       readonly verdict: 'denied';
-      /** The permissions, groups or flags that would have sufficed. The most specific ones come first. */
+      /** The permissions, groups or flags that would have been sufficient. The most specific ones come first. */
       readonly missing: readonly string[];
-      /** For each alternative, its missing names joined with `and`. Undefined if there are no alternatives. */
+      /** The missing names of each alternative, joined with `and`. Undefined if there are no alternatives. */
       readonly alternatives?: readonly string[];
     }
   /** The upstream decides, because the caller is not in the roles file or the author of the node is unknown. */

@@ -2,9 +2,9 @@
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
 /**
- * How urgent a finding is. `critical` means that data or access is exposed now, `high` that one mistake or one attacker
- * is enough, `medium` that an incident becomes likely or worse, and `low` that a precaution is missing. `info` states a
- * fact that an operator should know.
+ * The urgency of a finding. `critical` means that data or access is exposed now. `high` means that a single mistake or
+ * a single attacker is enough to expose it. `medium` means that an incident becomes more likely or more severe. `low`
+ * means that a precaution is missing. `info` states a fact that an operator should know.
  */
 export type Severity = (typeof SEVERITIES)[number];
 

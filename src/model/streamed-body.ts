@@ -25,15 +25,15 @@ interface BodySource {
 // The source of bodies that are already complete and in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// How many bytes may wait for the reader before the source is paused.
+// The number of bytes that may wait for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * A response body that is passed from a connection to one reader. A Node stream would do the same but take several
- * times as long.
+ * A response body that is passed from a connection to one reader. A Node stream would do the same but would take
+ * several times as long.
  *
- * Parts are queued while there is no reader or while the reader has paused. If the body fails, the reader still
- * receives everything that arrived before the failure, unless the body is destroyed.
+ * Parts are queued while there is no reader or the reader has paused. If the body fails, the reader still receives
+ * everything that arrived before the failure, unless the body is destroyed.
  */
 export class StreamedBody {
   readonly #source: BodySource;
@@ -78,13 +78,13 @@ export class StreamedBody {
     return this.resume();
   }
 
-  /** Continues to pass parts after the reader has paused the body. */
+  /** Resumes passing parts after the reader has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Takes bytes back from a reader that is about to return false. The next reader then receives them. */
+  /** Puts back bytes on behalf of a reader that is about to return false. The next reader receives them first. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);

@@ -4,8 +4,8 @@ import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check itself had an
- * error and did not reach a verdict.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check reached no
+ * verdict because of an internal error.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -21,7 +21,7 @@ export interface AuthenticationTrace extends CheckVerdict {
 /** How the cache handled the request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** The reason why the request was forwarded or bypassed the cache, or the rule that allowed a stale response. */
+  /** The reason why the request was forwarded or bypassed the cache, or the rule that permitted a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
@@ -33,13 +33,13 @@ export interface CacheTrace {
 export interface Attempt {
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** When the response was available or the attempt failed, in epoch milliseconds. */
+  /** The time at which the response was available or the attempt failed, in epoch milliseconds. */
   readonly endedAt: number;
   /** The `traceparent` header that was sent. */
   readonly traceparent: string;
-  /** The host and port, if the upstream has several addresses. */
+  /** The host and port that were used. Undefined unless the upstream has several addresses. */
   readonly address: string | undefined;
-  /** The reason for the missing response. Undefined if there was a response. */
+  /** The reason why there was no response. Undefined if there was one. */
   readonly failure: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface AttemptLog {
 export interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if the transport failed. */
   readonly status: number | undefined;
-  /** The form of an error response, or how the transport failed. */
+  /** The shape of an error response, or the way in which the transport failed. */
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
@@ -66,11 +66,11 @@ export interface UpstreamTrace {
   readonly traceparent?: string;
   /** Every attempt to send the request. Undefined if the attempts were not recorded. */
   readonly sent?: readonly Attempt[] | undefined;
-  /** The `X-Request-Id` header that was sent to the upstream, if it is not the client's own. */
+  /** The `X-Request-Id` header that was sent to the upstream. Undefined if it is the client's own. */
   readonly requestId?: string | undefined;
 }
 
-/** The reason for refusing a response that has a success status but contains an error. */
+/** The reason for refusing a response that contains an error although its status indicates success. */
 export const ERROR_INSIDE = 'error inside';
 
 /** The verdict of response validation. */
@@ -79,8 +79,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of what happened to one request. Each stage writes its own properties. Logs, metrics, the ledger and
- * reports read nothing else.
+ * The record of how one request was handled. Each stage writes its own properties. Logs, metrics, the ledger and
+ * reports use no other source.
  */
 export interface Trace {
   readonly requestId: string;
@@ -93,14 +93,14 @@ export interface Trace {
   readonly startedAt: number;
   /**
    * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
-   * data, only the access log uses it, and shows nothing but its structure.
+   * data, only the access log uses it, and the log shows only its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
   /**
-   * The name of the principal. It appears only in logs that may contain names. Everywhere else, it is replaced by a
-   * tag.
+   * The name of the principal. It appears only in logs that are allowed to contain names. Everywhere else, a tag
+   * replaces it.
    */
   caller?: string | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
@@ -113,11 +113,11 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   /**
-   * The trace of the request whose response this request shares. Undefined if the request was not coalesced, or if no
-   * spans are exported.
+   * The trace of the request whose response this request shares. Undefined if the request was not coalesced or if spans
+   * are not exported.
    */
   leader?: Trace | undefined;
-  /** The cause of a failed exchange with the upstream. This includes failed attempts to verify a credential. */
+  /** The cause of a failed exchange with the upstream, including failed attempts to verify a credential. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if they were not scanned. */
@@ -133,7 +133,7 @@ export interface Trace {
    * request.
    */
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
-  /** The error code of the reply, if the error is Portico's own. */
+  /** The error code of the reply. Undefined unless the error is Portico's own. */
   error?: string | undefined;
   /** The cause of an internal error or a failed check. Only the log uses it. */
   cause?: unknown;
@@ -204,8 +204,8 @@ export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outc
 }
 
 /**
- * Records that a check failed because of an internal error. The failure appears in the log and the metrics, and the
- * exchange continues without a verdict.
+ * Records that a check failed because of an internal error. The failure is logged and counted in the metrics, and the
+ * exchange continues without a verdict from the check.
  */
 export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
   trace.cause ??= error;

@@ -1,4 +1,4 @@
-/** How an exchange with the upstream can end without a response (rules, 8, last row). */
+/** The ways in which an exchange with the upstream can end without a response (rules, 8, last row). */
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 
@@ -25,7 +25,7 @@ export type FailureCause =
   | 'http_response_timeout'
   | 'http_protocol_error';
 
-/** The cause of each kind of failure, used if no error code indicates a more precise one. */
+/** The cause that is assumed for each kind of failure unless an error code indicates a more precise one. */
 const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureCause>> = {
   refused: 'destination_unavailable',
   reset: 'connection_terminated',
@@ -54,14 +54,14 @@ const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'tls_protocol_error'],
 ];
 
-/** The part of a failed exchange that appears in the log and in the `Proxy-Status` header. */
+/** The facts about a failed exchange that appear in the log and in the `Proxy-Status` header. */
 export interface FailureFacts {
   readonly cause: FailureCause;
   /** The code of the system, TLS or parser error, for example `CERT_HAS_EXPIRED`. */
   readonly code?: string;
 }
 
-/** A failed exchange with the upstream. `retryAfterSeconds` is set if a later retry may succeed. */
+/** A failed exchange with the upstream. `retryAfterSeconds` is set if a later attempt may succeed. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
@@ -86,7 +86,7 @@ function factsOf(
   code: string | undefined,
 ): FailureFacts | undefined {
   if (kind === 'aborted') return undefined;
-  // The connection can also be lost before it is established, for example during the TLS handshake.
+  // A connection can also be lost before it is established, for example during the TLS handshake.
   const byKind = code === 'ECONNRESET' && kind === 'refused' ? 'connection_terminated' : BY_KIND[kind];
   const cause = given ?? causeOfCode(code) ?? byKind;
   return code === undefined ? { cause } : { cause, code };
@@ -95,7 +95,7 @@ function factsOf(
 const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if it has the form of a constant, which makes it safe to log. */
+/** Returns an error's code if it has the form of a constant and is therefore safe to log. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;

@@ -1,10 +1,10 @@
 import type { HeaderPairs } from './header-pairs.ts';
 import type { StreamedBody } from './streamed-body.ts';
 
-/** A response from the upstream. The body is decoded and in memory or, if it is too large, a stream. */
+/** A response from the upstream. The body is decoded. It is held in memory or, if it is too large, streamed. */
 export interface UpstreamResponse {
   readonly status: number;
-  /** The reason phrase, if it is forwarded. */
+  /** The reason phrase. Undefined if it is not forwarded. */
   readonly reason?: string;
   /** The end-to-end headers. */
   readonly headers: HeaderPairs;

@@ -2,7 +2,7 @@ import type { CheckName } from './checks.ts';
 
 /**
  * The categories of violations, from most to least serious. An `undocumented` violation never causes a refusal.
- * Anything outside the contract that can be refused is `not-allowed`.
+ * Anything that the contract does not allow and that can be refused is `not-allowed`.
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',
@@ -43,7 +43,7 @@ export interface Violation {
   readonly suggestion?: string;
   /** A description of the value that does not reveal it, such as its type, its length or its form. */
   readonly found?: string;
-  /** Set for differences that the shadow contract found: violations that it would newly refuse or newly accept. */
+  /** Set for a difference that the shadow contract found: a violation that it would newly refuse or newly accept. */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
 
@@ -51,16 +51,17 @@ export interface Violation {
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
- * Returns whether a violation is only counted and reported: it never causes a refusal or prevents a response from being
- * stored. This applies to undocumented fields, and to everything that the contract expects but does not require.
+ * Returns whether a violation is only counted and reported, which means that it neither causes a refusal nor prevents a
+ * response from being stored. This applies to undocumented fields and to everything that the contract expects but does
+ * not require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
   return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;
 }
 
 /**
- * Returns the severity of a violation as a number: 0 is the most serious category, and advisories always have the
- * highest number, regardless of their category. `Contract-Status` and all reports use this order.
+ * Returns the severity of a violation as a number. 0 is the most serious category. Advisories always have the highest
+ * number, regardless of their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);
@@ -77,8 +78,8 @@ export interface Departure {
 /** The differences from the contract that a scan found in a valid body. */
 export interface ScannedDifferences {
   /**
-   * The body reduced to its undocumented fields, or undefined if there are none. If several places differ only in array
-   * indices, only the first is included. The value of an integer may be the one that it had in an earlier body.
+   * The body reduced to its undocumented fields, or undefined if there are none. Of several places that differ only in
+   * array indices, only the first is included. The value of an integer may be the one that it had in an earlier body.
    */
   readonly undocumented: unknown;
   /** The absent fields and the strings with an unexpected form. For each place, only the first is included. */

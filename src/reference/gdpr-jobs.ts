@@ -19,7 +19,10 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
   'anon-delete': [ANONYMIZE, DELETE],
 };
 
-/** Runs one operation on one user. The user's content remains, because only the account is renamed or deactivated. */
+/**
+ * Runs one operation on one user. The user's content remains, because the operations only rename or deactivate the
+ * account.
+ */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
 }
@@ -46,7 +49,7 @@ export function runDueJobs(sql: Sql, now: number): void {
   if (due.length > 0) sql.transaction(() => due.forEach((job) => runJob(sql, job, now)));
 }
 
-/** A requested job, or the problem with the request. */
+/** A requested job, or a description of what is wrong with the request. */
 type ScheduleRequest =
   { readonly fileId: number; readonly operations: string; readonly dueAt: number } | { readonly problem: string };
 
@@ -59,7 +62,7 @@ function readOperations(value: unknown): string[] {
 
 /**
  * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string. Without
- * `scheduleTime`, the job is due at `now` (epoch ms).
+ * `scheduleTime`, the job is due at `now` (epoch milliseconds).
  */
 export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
   const { fileId, operations, scheduleTime } = (typeof body === 'object' && body !== null ? body : {}) as Record<
@@ -104,15 +107,15 @@ export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<st
   return { ...shown, executions };
 }
 
-/** The cells of one CSV row that are not empty. */
+/** The non-empty cells of one CSV row. */
 type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
-/** The rows of a valid file, or the problem with it. */
+/** The rows of a valid file, or a description of what is wrong with the file. */
 type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);
 
-/** Parses the uploaded CSV: a header with the allowed columns, then one row per user. */
+/** Parses the uploaded CSV file: a header with the allowed columns, followed by one row per user. */
 export function parseGdprCsv(content: string): GdprCsv {
   let records: string[][];
   try {
@@ -130,7 +133,8 @@ export function parseGdprCsv(content: string): GdprCsv {
 }
 
 /**
- * Returns the distinct ids of the users in the rows. Skips unknown users, and rows whose cells name different users.
+ * Returns the distinct ids of the users in the rows. Skips unknown users, and rows whose cells identify different
+ * users.
  */
 export function findCsvUsers(sql: Sql, rows: readonly GdprCsvRow[]): number[] {
   const found = new Set<number>();

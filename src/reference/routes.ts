@@ -19,8 +19,8 @@ import { markRoutes } from './undocumented/marks.ts';
 import { placeRoutes } from './undocumented/places.ts';
 
 /**
- * All routes of the reference server: first the documented operations by number, then the comment writes and the
- * undocumented routes.
+ * All routes of the reference server: the documented operations in order of their numbers, followed by the comment
+ * writes and the undocumented routes.
  */
 export const ROUTES: readonly LegacyRoute[] = [
   uploadGdprFile,

@@ -23,35 +23,35 @@ import { createTrackerApp } from './tracker/tracker-app.ts';
 
 /** The options for the reference server. Each one has a default. */
 export interface ReferenceServerOptions {
-  /** The address to listen on; default 127.0.0.1. */
+  /** The address to listen on. Defaults to 127.0.0.1. */
   readonly host?: string;
-  /** Default 0: any free port. */
+  /** The port to listen on. Defaults to 0, which selects any free port. */
   readonly port?: number;
-  /** The path prefix of all routes, for example `/qa`; default none. */
+  /** The path prefix of all routes, for example `/qa`. Defaults to none. */
   readonly basePath?: string;
-  /** A file path, or `:memory:`, which is the default. */
+  /** The path of the database file, or `:memory:`, which is the default. */
   readonly db?: string;
   /**
-   * Determines the seeded content, which items are incomplete, and which requests the chaos rules affect; default 1. A
-   * database file that already has content is not changed.
+   * The seed, which defaults to 1. It determines the seeded content, which items are incomplete, and which requests the
+   * chaos rules affect. The content of an existing database file is not changed.
    */
   readonly seed?: number;
   /**
    * True if every list item has all fields that the contract expects. By default, a few items are missing a field, as
-   * on a real server.
+   * they are on a real server.
    */
   readonly complete?: boolean;
   /** Chaos rules in the syntax that CHAOS_GRAMMAR describes. */
   readonly chaos?: readonly string[];
-  /** The base URL of an issue tracker; an embedded tracker is started by default. */
+  /** The base URL of an issue tracker. By default, an embedded tracker is started. */
   readonly issueTrackerUrl?: string;
-  /** Returns the current time in epoch ms; default Date.now. */
+  /** Returns the current time in epoch milliseconds. Defaults to Date.now. */
   readonly clock?: () => number;
 }
 
 /** A running reference server. */
 export interface ReferenceServer {
-  /** Its absolute URL with the base path, without a trailing slash. */
+  /** The server's absolute URL, including the base path and without a trailing slash. */
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
@@ -128,8 +128,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default. It is shorter than the timeout of most load balancers, so a gateway must be able to handle sockets
-// that close early.
+// Tomcat's default. It is shorter than the idle timeout of most load balancers, so a gateway must be able to handle
+// sockets that are closed early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */
@@ -165,12 +165,12 @@ const BODY_LIMIT = '20mb';
 
 /** The options of the app, in addition to its context. */
 interface ReferenceAppOptions {
-  /** The path prefix; '' if there is none. */
+  /** The path prefix, or an empty string if there is none. */
   readonly basePath: string;
   /** Removes expected fields from some of the items in a response. */
   readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
-  /** Aborted when the server closes, to end all delays. */
+  /** Aborted when the server closes, which ends all delays. */
   readonly closing: AbortSignal;
 }
 
@@ -190,7 +190,10 @@ function allowedMethods(path: string): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
 }
 
-/** Assembles the reference server's Express app: the routes, HTML error pages for all other requests, and chaos. */
+/**
+ * Assembles the reference server's Express app: the routes, HTML error pages for all other requests, and the chaos
+ * rules.
+ */
 function createReferenceApp(context: ReferenceContext, options: ReferenceAppOptions): Express {
   const respond = async (
     request: Request,

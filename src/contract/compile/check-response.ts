@@ -14,13 +14,13 @@ export interface ResponseToCheck {
   readonly status: number;
   /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body. Undefined if this is unknown. */
+  /** True if the response has no body. Undefined if that is not known. */
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
   /**
-   * Set if a scan of the bytes has proved that the body satisfies its schema. `json` then contains only the values that
-   * the semantic rules read.
+   * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
+   * values that the semantic rules read.
    */
   readonly scanned?: ScannedDifferences;
 }
@@ -33,7 +33,7 @@ export interface ResponseFindings {
   readonly reason?: 'wrap' | 'v1';
   /** The first violation of each kind. */
   readonly violations: readonly Violation[];
-  /** The advisories, which are counted and shown but do not make the response invalid. */
+  /** The advisories. They are counted and shown, but they do not make the response invalid. */
   readonly reported: readonly Violation[];
 }
 
@@ -100,7 +100,7 @@ interface SchemaResult {
 }
 
 /**
- * Finds the violations in a successful response that no schema can detect: fields that were not requested, and
+ * Finds the violations that no schema can detect in a successful response: fields that were not requested, and
  * violations of semantic rules.
  */
 function beyondSchema(
@@ -114,12 +114,12 @@ function beyondSchema(
   if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
-    // Undocumented fields have already been reported.
+    // Undocumented fields have already been reported as such.
     .filter((at) => !unknown.has(anyIndex(at)));
   return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
 }
 
-/** The maximum number of fields to name in the message about an ignored projection. */
+/** The maximum number of fields that the message about an ignored projection names. */
 const MAX_NAMED = 3;
 
 /**
@@ -149,7 +149,7 @@ const withFound = (violation: Violation, found: string | undefined): Violation =
   found === undefined ? violation : { ...violation, found };
 
 /**
- * The fields that `includeOnly` permits. An entry permits either a whole field or only some of the fields inside it.
+ * The fields that `includeOnly` permits. Each entry permits either a whole field or only some of the fields inside it.
  */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
@@ -164,8 +164,8 @@ const MAX_SEGMENTS = 64;
 const MAX_EXAMINED = 20_000;
 
 /**
- * Returns pointers to the fields of items that `includeOnly` did not request. If several items have the same field,
- * only the first occurrence is reported. At most `max` pointers are returned.
+ * Returns pointers to the fields of items that the request did not name in `includeOnly`. If several items have the
+ * same field, only its first occurrence is reported. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];
@@ -181,8 +181,8 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 type Building = Map<string, Building | 'whole'>;
 
 /**
- * Converts paths to a tree of permitted fields. It runs in linear time and without recursion, because the client
- * determines the number and length of the paths.
+ * Converts paths to a tree of permitted fields. Because the client determines the number and length of the paths, the
+ * conversion runs in linear time and without recursion.
  */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
@@ -202,7 +202,7 @@ function toLimit(paths: readonly string[]): Limit {
 }
 
 interface Search {
-  /** The pointers found so far, keyed by the same pointers without array indices. */
+  /** The pointers found so far. The keys are the same pointers without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
   /** The number of members that have been examined. */
@@ -234,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). For a response with a success
- * status, this is then the only violation that is reported.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). If the status of the response
+ * indicates success, this violation is the only one that is reported.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

@@ -81,8 +81,8 @@ function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObje
 }
 
 /**
- * Returns the top-level fields of an operation's successful responses. They distinguish a page from an error body that
- * was sent with status 200. A response that is an array has no such fields.
+ * Returns the top-level fields of an operation's successful responses. They distinguish a page from an error body sent
+ * with status 200. A response that is an array has no such fields.
  */
 function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();

@@ -98,7 +98,8 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Describes the content type of a message. Only common media types are named, because the header can contain any text.
+ * Describes the content type of a message. Only common media types are named, because the header can contain arbitrary
+ * text.
  */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
@@ -137,8 +138,8 @@ interface SuccessSchema {
 
 /**
  * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `scanned` is
- * defined, the value is not read, because a scan has already proved that it satisfies the schema and has found its
- * advisories.
+ * defined, the value itself is not read, because a scan has already proved that it satisfies the schema and has found
+ * the advisories.
  */
 type SchemaCheck = (value: unknown, scanned?: ScannedDifferences) => readonly Violation[];
 
@@ -149,8 +150,8 @@ interface CheckOptions {
   /** Describes the value that a violation is about. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of errors to report. It also applies to undocumented fields. For responses, it limits the number
-   * of kinds of errors rather than the number of errors.
+   * The maximum number of errors, and of undocumented fields, to report. For responses, the maximum applies to the
+   * kinds of errors rather than to the individual errors.
    */
   readonly max?: number;
 }
@@ -192,12 +193,12 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // Only responses can have expectations, which go beyond what the contract requires.
+    // Only responses are checked against expectations, which go beyond what the contract requires.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));
-    // A client must see every item that it has to fix. In a server's response, the same error in every item is reported
-    // once.
+    // A client must see every item that it has to fix. If the same error occurs in every item of a server's response,
+    // it is reported once.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

@@ -9,7 +9,7 @@ import { parameterViolation } from '../violations.ts';
 /** The decoded parameters of a request, and the violations in them. */
 export interface DecodedParameters {
   readonly values: ParameterValues;
-  /** The violations for which the request can be refused. */
+  /** The violations that can cause the request to be refused. */
   readonly violations: readonly Violation[];
   /** The undocumented parameters that the contract permits (rules, 4). They are counted but never cause a refusal. */
   readonly reported: readonly Violation[];
@@ -59,8 +59,7 @@ export function compileDecoder(
       // missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // If an operation never refuses unknown parameters, it does not refuse parameters that cannot be decoded either
-    // (rules, 4).
+    // If an operation never refuses unknown parameters, it also accepts parameters that cannot be decoded (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -214,8 +213,8 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   const tooLarge = { category: 'bounds', keyword: 'maximum', must } as const;
   if (!parameter.wide) return /^[0-9]{1,9}$/.test(text) ? { value: Number(text) } : tooLarge;
   if (!/^[0-9]{1,19}$/.test(text)) return tooLarge;
-  // Values above 2^53 are rounded. This is harmless, because the schema only compares the number with bounds and the
-  // original text is forwarded.
+  // Values above 2^53 are rounded. This is harmless, because the number is only compared with the schema's bounds and
+  // the original text is forwarded.
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
@@ -227,7 +226,7 @@ interface QueryPair {
 
 /**
  * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if the query
- * contains additional pairs.
+ * contains further pairs.
  */
 function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
   const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');

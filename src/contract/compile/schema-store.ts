@@ -14,21 +14,21 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** The generated schemas. They are compiled one at a time during startup. */
+/** The generated schemas, which are compiled one at a time during startup. */
 export interface SchemaStore {
   /** The schemas, serialized in a fixed order. The contract's digest is computed from them. */
   readonly texts: readonly string[];
-  /** Compiles the schema with this path. If compilation fails, adds a fault and returns undefined. */
+  /** Compiles the schema with this path. If compilation fails, adds an error to `faults` and returns undefined. */
   readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Creates a store for generated schemas. Each schema is compiled when it is requested for the first time. */
+/** Creates a store for generated schemas. Each schema is compiled when it is first requested. */
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
   // Parsed JSON has only own properties, so this option is needed only if a schema contains the name of an inherited
-  // property. With the option, a check takes four times as long.
+  // property. The option makes a check four times slower.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;
@@ -58,9 +58,9 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * All compiled schemas in this process, by key. A shadow contract, or any other contract that differs from a loaded one
- * in only a few resources, shares most of its schemas with that contract. While the loaded contract is in use, the
- * shared schemas are not compiled again.
+ * All compiled schemas in this process, by key. A contract that differs from a loaded one in only a few resources, such
+ * as a shadow contract, shares most of its schemas with the loaded contract. The shared schemas are not compiled again
+ * while the loaded contract is in use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -134,7 +134,7 @@ const SETTINGS: Options = {
   strict: true,
   // These keywords do not affect validity. They are evaluated in expectations.ts.
   keywords: [...EXPECTATIONS],
-  // Keywords that an overlay adds next to a reference are not accompanied by a `type`.
+  // If an overlay adds keywords next to a reference, there is no `type` beside them.
   strictTypes: false,
   allowUnionTypes: true,
   // The messages are written in schema-violation.ts.
@@ -163,8 +163,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the referenced schema if a schema consists only of a reference, or the schema's own path
- * otherwise. As a result, responses that contain the same resource share a validator.
+ * If a schema consists only of a reference, returns the path of the referenced schema. Otherwise, returns the schema's
+ * own path. As a result, responses that contain the same resource share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -14,13 +14,13 @@ import {
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
 
-// Names that an operation cannot have, because they are metric labels or names of inherited properties.
+// Names that an operation cannot have, because they are reserved as metric labels or are names of inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
 /**
- * Checks everything in a document that a JSON Schema cannot check: references, placeholders, and the names in catalogs
+ * Checks everything in a document that JSON Schema cannot check: references, placeholders, and the names in catalogs
  * and rules.
  */
 export function checkDocument(document: OpenApiDocument): Fault[] {
@@ -143,7 +143,7 @@ function checkPaths(paths: readonly string[]): Fault[] {
   });
 }
 
-/** Checks that no two resources have generated files with the same name. */
+/** Checks that the generated files of all resources have different names. */
 function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const files = new Map<string, string>();
   return Object.keys(components.schemas).flatMap((name) => {
@@ -179,7 +179,10 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources that a schema applies to the value itself rather than to something inside it. */
+/**
+ * Returns the names of the resources that a schema applies to the value itself rather than to something inside the
+ * value.
+ */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;
@@ -211,7 +214,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that the contract's schemas may use, each with a check of its value. */
+/** The keywords that the contract's schemas may use, and the check for the value of each one. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(

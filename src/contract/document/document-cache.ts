@@ -8,11 +8,11 @@ import { type DocumentSource, parseSource } from './document-source.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
 /**
- * The version of the file format. Increase it if the format or the parsing changes within one version of the package.
+ * The version of the file format. Increase it if the format or the parsing changes but the package version does not.
  */
 const FORMAT = 1;
 
-/** The maximum number of documents in the folder. When there are more, the oldest are removed. */
+/** The maximum number of documents in the folder. If there are more, the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
 /**
@@ -27,7 +27,8 @@ function documentCacheFolder(): string | undefined {
 /**
  * Returns the document parsed from a source. Parsing the YAML takes a quarter of a second, whereas reading a stored
  * result takes only two milliseconds, so the result is stored in `folder` if there is one. If the folder cannot be
- * used, startup merely takes longer. Throws a StartFault that lists all errors in the syntax and the vendor extensions.
+ * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and the vendor
+ * extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -35,11 +36,13 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // The document is parsed from JSON even on the first start so that every start uses the same document.
+  // The document is parsed from JSON even on the first start so that all starts use an identical document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
-/** Returns a digest of everything that affects the parsed document so that an outdated file is never read. */
+/**
+ * Returns a digest of everything that affects the parsed document, which ensures that an outdated file is never read.
+ */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
   for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
@@ -67,7 +70,7 @@ function store(folder: string, file: string, text: string): void {
     replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
     removeOldest(folder);
   } catch {
-    // The only consequence is that the next startup has to parse the YAML again.
+    // If storing fails, the next startup parses the YAML again.
   }
 }
 
@@ -79,7 +82,7 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// These files determine what the gateway enforces, so files that another user can write are never read.
+// These files determine what the gateway enforces, so a file that another user can write is never read.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);

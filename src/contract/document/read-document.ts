@@ -13,7 +13,7 @@ interface ReadDocument {
   /** The source texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Replaces the locations of faults in generated schemas with the corresponding locations in the document or an
+   * Replaces the locations of errors in generated schemas with the corresponding locations in the document or an
    * overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];

@@ -5,7 +5,7 @@ import type { SchemaFiles } from './schema-errors.ts';
 
 /**
  * The fields or items that an alternative describes. `open` means that the alternative does not restrict them, and
- * `none` means that it excludes them.
+ * `none` means that it allows no value that could contain them.
  */
 type Described<T> = 'open' | 'none' | T;
 
@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. The compilation of a recursive schema ends when
-   * its shape is found in this map.
+   * The compiled shapes, keyed by the schemas that apply to a value. This map also ends the compilation of a recursive
+   * schema, because its shape is already present.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -40,7 +40,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
 /**
  * Compiles the documented fields and the expected forms of a value, at all levels, from the generated schemas. Returns
- * undefined if the contract does not restrict the value at all.
+ * undefined if the contract describes neither.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
   // Many operations return the same resources, so each resource is compiled only once per contract.
@@ -81,7 +81,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
       items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
     );
   const forms = alternatives.map(formsOf).filter((one) => one !== 'none');
-  // If several alternatives accept strings, it is not known which form is expected.
+  // If several alternatives accept strings, the expected form is unknown.
   if (forms.length === 1) shape.forms = forms[0] ?? [];
   if (shape.object !== undefined || shape.elements !== undefined || shape.forms.length > 0) return shape;
   all.made.set(key, undefined);
@@ -180,7 +180,7 @@ const MAX_DEPTH = 32;
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**
- * Returns the alternative ways in which a value can match a schema. References are resolved, and the schema's parts are
+ * Returns the alternative ways in which a value can match a schema, with references resolved and the schema's parts
  * combined.
  */
 function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
@@ -220,11 +220,13 @@ export type FieldShape = ObjectShape | undefined;
 
 /** The documented fields of an object or of an array's elements, or the expected forms of a string. */
 export interface ObjectShape {
-  /** The fields of an object. Undefined if the contract describes no object here. */
+  /** The fields of an object. Undefined if the contract does not describe an object here. */
   object: KnownFields | undefined;
-  /** The elements of an array. Undefined if the contract describes no array here or leaves the elements open. */
+  /**
+   * The elements of an array. Undefined if the contract does not describe an array here or leaves its elements open.
+   */
   elements: FieldShape;
-  /** The forms that the contract expects a string to have. Any other form causes an advisory. */
+  /** The forms that the contract expects a string to have. Any other form results in an advisory. */
   forms: readonly ExpectedForm[];
 }
 
@@ -241,12 +243,14 @@ export interface KnownFields {
   readonly names: ReadonlySet<string>;
   /** The fields that are expected but not required, each with the schema that expects it. */
   readonly expected: ReadonlyMap<string, SchemaObject>;
-  /** True if no other fields are reported here, because the contract already states whether they are allowed. */
+  /**
+   * True if no other fields are reported for this object, because the contract already states whether they are allowed.
+   */
   readonly settled: boolean;
   /** The fields whose values also have a shape. */
   readonly inner: readonly InnerField[];
   /**
-   * The field names of the last object that had no unknown fields, in order. They are compared first, because most
+   * The field names, in order, of the last object that had no unknown fields. They are compared first, because most
    * objects in a list have the same fields.
    */
   order: readonly string[];

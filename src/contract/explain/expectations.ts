@@ -76,14 +76,14 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/** The unmet expectations, keyed by keyword and by location without indices. Each is therefore reported only once. */
+/** The unmet expectations, keyed by keyword and by location without indices so that each is reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
 /** A location in a value. */
 interface Where {
   /** The names and indices that lead to the location. */
   readonly path: Departure['path'];
-  /** The path as a JSON pointer, with `*` in place of each index. */
+  /** The path as a JSON pointer with `*` in place of each index. */
   readonly place: string;
 }
 
@@ -121,7 +121,7 @@ function report(found: Found, { path, place }: Where, unmet: Pick<UnmetExpectati
   if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
 }
 
-/** Returns the expectations in an order that does not depend on how they were found. */
+/** Returns the expectations in an order that does not depend on the order in which they were found. */
 const inOrder = (found: Found): readonly UnmetExpectation[] =>
   [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, unmet]) => unmet);
 

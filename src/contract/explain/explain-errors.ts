@@ -16,17 +16,17 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 
 /**
- * The default limits. The first elements of an array are enough to find the cause, and no configuration collects more
- * than 1000 errors.
+ * The default limits. The first elements of an array are usually enough to find the cause, and no configuration
+ * collects more than 1000 errors.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits to use if the first elements of every array turn out to be valid. */
+/** The limits that apply if the first elements of every array turn out to be valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
  * Returns a function that compiles the schema with a given path into a function that explains errors. Ajv uses the same
- * `settings` as for the verdict, but it does not stop at the first error.
+ * `settings` as for the verdict, except that it does not stop at the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
@@ -35,7 +35,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // The places are determined only when a value is explained for the first time, because more schemas may have been
+  // The places are not determined until a value is explained for the first time, because more schemas may have been
   // compiled by then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
@@ -50,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Validators store their last errors, which contain parts of the value, so they are cleared.
+    // Validators store their last errors. These contain parts of the value, so they are cleared.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -85,8 +85,8 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits on an explanation. Because the compiled code reads them every time it runs, changing a limit does not
- * require compiling the schemas again.
+ * The limits on an explanation. The compiled code reads them every time it runs, so changing a limit does not require
+ * compiling the schemas again.
  */
 interface ExplainLimits {
   /** The maximum number of elements that are checked in each array. */
@@ -97,15 +97,15 @@ interface ExplainLimits {
   intendedOnly: boolean;
 }
 
-// These are the names of variables in the functions that Ajv generates.
+// Names of variables in the functions that Ajv generates.
 const ERRORS = new Name('errors');
 const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values as the originals,
- * but they differ in two ways: their loops stop at the limits, because the sender determines the size of a value, and
- * an `anyOf` reports the errors of the intended alternative.
+ * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values as the originals
+ * but differ in two ways. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf`
+ * reports the errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -205,8 +205,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
 /**
- * Masks a member's name in the paths of errors if the name must not appear in messages, because the sender can choose
- * any name.
+ * Masks a member's name in the paths of errors if the name must not appear in messages. The sender can choose any name.
  */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
@@ -215,8 +214,8 @@ function shortenPaths(errors: ErrorObject[], start: number, at: string, name: st
 }
 
 /**
- * Reduces the errors of several alternatives to the errors of the intended one. Returns false if the intended
- * alternative cannot be determined.
+ * Reduces the errors of several alternatives to those of the intended one. Returns false if the intended alternative
+ * cannot be determined.
  */
 function reportIntended(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
   const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
@@ -238,7 +237,7 @@ function intendedBranch(branches: readonly ErrorObject[][], at: string): readonl
   return nearest.distance === next?.distance ? undefined : nearest.errors;
 }
 
-/** Returns how far a value is from matching an alternative. The distance is infinite if the types are different. */
+/** Returns how much a value differs from an alternative. The distance is infinite if the types are different. */
 function distanceOf(errors: readonly ErrorObject[], at: string): number {
   const own = errors.filter(({ instancePath }) => instancePath === at);
   if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;

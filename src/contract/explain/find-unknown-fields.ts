@@ -9,7 +9,7 @@ import type { SchemaPlace } from './schema-violation.ts';
 export interface UnknownField {
   /** The JSON pointer to the object that contains the field. */
   readonly within: string;
-  /** The JSON pointer to the field. If the field's name must not be shown, the pointer contains `?` in its place. */
+  /** The JSON pointer to the field. If the field's name must not be shown, `?` takes its place in the pointer. */
   readonly at: string;
   readonly value: unknown;
 }
@@ -76,7 +76,7 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface Search {
-  /** The fields found so far, keyed by their path without indices. Each field is therefore reported only once. */
+  /** The fields found so far, keyed by their path without indices so that each is reported only once. */
   readonly found: Map<string, UnknownField>;
   /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];
@@ -120,7 +120,7 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-/** Reports a field unless one with the same name was already reported at the same place in another item. */
+/** Reports a field unless a field with the same name was already reported at the same place in another item. */
 function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
   const place = `${above}/${shown}`;

@@ -8,7 +8,7 @@ export interface SchemaError {
   readonly at: string;
   /** The schema that contains the keyword, as a file and a JSON pointer into it. */
   readonly schema: string;
-  /** The keyword's value in the schema. */
+  /** The value of the keyword in the schema. */
   readonly limit: unknown;
 }
 

@@ -12,7 +12,10 @@ export interface SchemaPlace {
   readonly location: ViolationLocation;
 }
 
-/** The keyword for an object with a different shape, that is, with few or none of the documented fields. */
+/**
+ * The keyword for an object that was apparently meant to have a different shape, because it has few or none of the
+ * documented fields.
+ */
 const DIFFERENT_SHAPE = 'shape';
 
 const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
@@ -43,8 +46,8 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
- * Converts errors to violations. The descriptions of the violations contain no values from the message. `describe`
- * describes the value at a place.
+ * Converts errors to violations. The messages of the violations contain no values from the message that was checked.
+ * `describe` describes the value at a place.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
@@ -65,7 +68,8 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A violation counts as the same in a projected response and in the full one, so both use the same schema path.
+  // Violations in a projected response and in the full response are treated as the same, so both use the same schema
+  // path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -89,7 +93,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // These are the bounds of a 64-bit integer. A double cannot represent them exactly.
+      // These are the bounds of 64-bit integers. A double cannot represent them exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
       return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
     case 'exclusiveMinimum':
@@ -132,8 +136,8 @@ export type DescribeFound = (message: unknown, at: string, keyword: string) => s
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of personal fields. Their values, and all
- * values inside them, are described only by their size.
+ * Creates a function that describes values. `personal` contains the names of personal fields. Of their values, and of
+ * all values inside them, only the size is described.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
@@ -148,16 +152,16 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
 interface Causes {
   readonly errors: readonly SchemaError[];
   /**
-   * Returns true if it is clear what shape the object at a JSON pointer was meant to have, so advisories about it are
-   * helpful.
+   * Returns true if it is clear which shape the object at a JSON pointer was meant to have. Only then are advisories
+   * about the object helpful.
    */
   readonly isClear: (within: string) => boolean;
 }
 
 /**
  * Reduces the errors to one per cause. If a value has the wrong type, only that error is reported, even if several
- * parts of the contract describe the value. An object with a different shape gets one error rather than one for each
- * field.
+ * parts of the contract describe the value. An object with a different shape results in one error rather than one for
+ * each field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(

@@ -111,18 +111,18 @@ type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** The extensions in the generated schemas, which state what is expected of a value but not required. */
+/** The extensions in the generated schemas. They state what is expected of a value but not required. */
 export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
 
 /** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // `false` is written as an object, because an Ajv error can be traced back to an object but not to a bare `false`.
+  // `false` is written as an object, because an Ajv error can be traced back to an object but not to a boolean.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword))) plain[keyword] = value;
-  // This is the only format that limits a number. The range is as precise as a double allows.
+  // This is the only format that limits a number. The bounds are as precise as a double allows.
   if (schema.format === 'int64') {
     plain['minimum'] ??= -(2 ** 63);
     plain['maximum'] ??= 2 ** 63;
@@ -133,7 +133,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // A bare `false` is allowed here, because the violations name the field.
+  // `false` is kept as it is here, because the violations name the field.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)
@@ -144,8 +144,8 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 }
 
 /**
- * Returns the schema for a response that contains only selected fields. The envelope stays the same, but no field
- * inside an item is required or expected.
+ * Returns the schema for a response that contains only selected fields. The envelope stays the same, but no fields
+ * inside items are required or expected.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
@@ -160,7 +160,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
-    // Because fewer fields are required, a value can match more than one of the schemas.
+    // With fewer required fields, a value can match more than one of the schemas.
     delete projected['oneOf'];
     const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
@@ -185,7 +185,7 @@ function referencesOf(schema: SchemaOrBoolean): string[] {
 }
 
 /**
- * Returns the names of the resources whose projected form differs from the full form, either directly or because of a
+ * Returns the names of the resources whose projected form differs from the full form, either in itself or because of a
  * reference.
  */
 function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): Set<string> {
@@ -201,10 +201,10 @@ function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): 
   return differs;
 }
 
-// Matches the end of an Ajv message about a schema, which names the location and the violated Ajv rule.
+// Matches the end of an Ajv message about a schema, which states the location and the violated Ajv rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
-/** Converts a fault in a generated schema, which may exist only in memory, to a fault in the document. */
+/** Converts an error in a generated schema, which may exist only in memory, to an error in the document. */
 export function toDocumentFault(document: OpenApiDocument, { source, message }: Fault): Fault {
   const [, file = source.replace(/^schemas\//, ''), inside = ''] = WHERE.exec(message) ?? [];
   const place = placeOfSchema(document, file);
@@ -218,7 +218,8 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
 }
 
 /**
- * Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string if unknown.
+ * Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string if that part
+ * is unknown.
  */
 export function placeOfSchema(
   { components, paths }: Pick<OpenApiDocument, 'components' | 'paths'>,

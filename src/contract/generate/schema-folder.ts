@@ -8,8 +8,8 @@ import { EXPECTATIONS } from './generate-schemas.ts';
 export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
- * Combines the generated schemas into files for human readers, one for each resource and one for each operation. Each
- * file is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its own `$id`, and the
+ * Combines the generated schemas into files for human readers: one file per resource and one per operation. Each file
+ * is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its own `$id`, and the
  * references in a schema are relative to that `$id`. The files contain only standard JSON Schema keywords, so strict
  * validators accept them. Returns the contents of the files in a fixed order, keyed by their paths relative to the
  * schema folder.
@@ -73,7 +73,8 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes generated files to a folder and removes superfluous files. Returns the differences that it found and removed.
+ * Writes generated files to a folder and removes superfluous files. Returns the differences between the folder and the
+ * generated files before the call.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);

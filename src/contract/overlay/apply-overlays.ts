@@ -18,7 +18,7 @@ interface Overlaid {
   /** The source texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent startup: targets that match nothing. */
+  /** Problems that do not prevent startup: actions whose targets match nothing. */
   readonly warnings: readonly Fault[];
 }
 
@@ -28,12 +28,12 @@ interface Overlaid {
  */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // The copy is made through JSON, because a YAML alias creates a shared object, and changing it would change every
+  // The copy is made through JSON. A YAML alias creates a shared object, and changing that object would affect every
   // place that uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard causes the same fault at every node that it matches.
+  // A wildcard causes the same error at every node that it matches.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };
@@ -85,7 +85,7 @@ function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes:
   });
 }
 
-/** Returns each selected object or array once. If anything else is selected, adds a fault and returns undefined. */
+/** Returns each selected object or array once. If anything else is selected, adds an error and returns undefined. */
 function select(
   document: JsonObject,
   target: string,
@@ -121,7 +121,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     value,
   }));
   for (const { owner, key, value } of found) {
-    // The element is found by identity, because earlier removals may have moved it.
+    // The element is found by identity, because earlier removals may have changed its index.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
     notes.origins.removedFrom(owner, place);
@@ -163,8 +163,8 @@ interface MergeNotes {
 
 /**
  * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
- * appended to arrays, and other values are replaced. An object or array is never replaced by a different kind of value,
- * because that is usually a mistake. To replace one on purpose, use a separate action to remove it first.
+ * appended to arrays, and other values are replaced. An object or array is never replaced with a different kind of
+ * value, because that is usually a mistake. To replace one on purpose, remove it with a separate action first.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -180,7 +180,8 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. Such an update would change nothing, so it is probably a mistake.
+      // In YAML, a key without a value means null. The update would change nothing, so the missing value is probably a
+      // mistake.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
@@ -199,7 +200,7 @@ function appendTo(target: unknown[], element: unknown, origin: Origin, { origins
 /** A place in an overlay. */
 type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote each value of a document so that faults can refer to the place in the overlay. */
+/** Records which overlay wrote each value of a document so that errors can refer to the place in the overlay. */
 interface Origins {
   /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
@@ -210,15 +211,15 @@ interface Origins {
   /** Returns the origin of the value at a JSON pointer, or undefined if no overlay wrote the value. */
   of(document: unknown, pointer: string): Origin | undefined;
   /**
-   * Returns the origin of the change closest to a JSON pointer, either inside or around its value. If there is no such
-   * change, returns the origin of the last removal.
+   * Returns the origin of the change closest to a JSON pointer: a change inside the value, or else around it. If there
+   * is no such change, returns the origin of the last removal.
    */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
 /**
- * Creates an empty record. Objects are identified by reference, because removing an element changes the indices of
- * other elements.
+ * Creates an empty record. Objects are identified by reference rather than by pointer, because removing an element
+ * changes the indices of other elements.
  */
 function createOrigins(): Origins {
   const written = new Map<object, Origin>();
@@ -297,13 +298,13 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Attributes each fault in a document to the place in an overlay that caused it. If no such place is found, the fault
+ * Attributes each error in a document to the place in an overlay that caused it. If no such place is found, the error
  * is attributed to the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // If a component was removed, the references to it were not changed themselves, so the removal is the cause.
+    // If a component was removed, the references to it are unchanged, so the removal is the cause.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??
@@ -314,6 +315,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Several operations can refer to the same schema and therefore have the same fault.
+  // Several operations can refer to the same schema and therefore have the same error.
   return distinctFaults(placed);
 }

@@ -39,7 +39,7 @@ function parse(file: string, text: string): unknown {
     // JSON is also valid YAML, but a YAML parser takes a hundred times as long to read it.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // The text may still be YAML, in which a flow mapping also starts with a brace.
+    // The text may still be YAML, because a flow mapping in YAML also starts with a brace.
   }
   try {
     const document = parseDocument(text);
@@ -69,7 +69,7 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, which faults in the overlay show as their source. */
+  /** The path of the file, which errors in the overlay name as their source. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
@@ -83,7 +83,7 @@ const MAX_ACTIONS = 5_000;
 const MAX_DEPTH = 64;
 
 /**
- * Checks that a parsed file is an OpenAPI Overlay 1.0 document. The returned faults point into the file but do not have
+ * Checks that a parsed file is an OpenAPI Overlay 1.0 document. The returned errors point into the file but do not name
  * a source yet.
  */
 function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
@@ -186,7 +186,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the kind of a value as it is worded in messages, such as `an array`. */
+/** Returns the kind of a value as messages name it, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -203,7 +203,7 @@ export function countValues(value: unknown): number {
 
 let loaded: typeof JsonP3.jsonpath | undefined;
 
-/** Returns the JSONPath library (RFC 9535). It is loaded on first use, because only overlays need it. */
+/** Returns the JSONPath library (RFC 9535). The library is loaded on first use, because only overlays need it. */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);
 }

@@ -13,14 +13,14 @@ import {
 } from './observations.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The place in the configuration that specifies the file. */
+/** The place in the configuration where the file is specified. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
 }
 
 /**
- * Reads an observations file. Returns empty observations if the file does not exist. Throws `StartFault` if it is
+ * Reads an observations file. Returns empty observations if the file does not exist. Throws `StartFault` if the file is
  * invalid.
  */
 export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
@@ -50,7 +50,7 @@ function broken(place: ObservationPlace, message: string): StartFault {
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes an observations file at intervals so that requests never wait for the file. */
+/** Writes observations to a file in the background so that requests never wait for the file. */
 interface ObservationWriter {
   /** Schedules a write within the next few seconds. */
   changed(): void;
@@ -60,7 +60,7 @@ interface ObservationWriter {
 
 const PAUSE_MS = 5000;
 
-/** Creates a writer that replaces the file atomically, so a crash leaves the previous file intact. */
+/** Creates a writer that replaces the file atomically. If the process crashes, the previous file remains intact. */
 export function createObservationWriter(
   file: string,
   observations: () => Observations,
@@ -77,7 +77,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // If the writer has been closed in the meantime, it has already written newer observations.
+    // If the writer was closed in the meantime, it has already written newer observations.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {
@@ -104,7 +104,7 @@ export function createObservationWriter(
   };
 }
 
-/** The maximum size of an observations file in bytes. */
+/** The maximum size, in bytes, of an observations file. */
 export const MAX_OBSERVATIONS_BYTES = 1_048_576;
 
 type Stored = Readonly<Record<string, unknown>>;
@@ -211,7 +211,10 @@ export function writeObservations(redacted: Observations): string | undefined {
   return Buffer.byteLength(text) > MAX_OBSERVATIONS_BYTES ? undefined : text;
 }
 
-/** Converts maps to objects. Omits zeros, empty maps and data that only the running process needs. */
+/**
+ * A replacer for `JSON.stringify` that converts maps to objects and omits zeros, empty maps and data that only the
+ * running process needs.
+ */
 function compact(key: string, value: unknown): unknown {
   if (key === 'mark' || value === 0 || value === false) return undefined;
   if (!(value instanceof Map)) return value;

@@ -1,7 +1,7 @@
 import { mergeShapes, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { redactObjects, type RedactOptions, redactShape } from '../shape/redact-shape.ts';
 
-/** How often a word occurred. */
+/** The number of times that a word occurred. */
 interface WordCounts {
   seen: number;
   answers: number;
@@ -15,9 +15,12 @@ export interface Vocabulary {
   mark: number;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** The number of values that are not plain words, exceed the limit on stored words or are too rare to be shown. */
+  /**
+   * The number of values that are not plain words, that exceed the limit on stored words, or that are too rare to be
+   * shown.
+   */
   other: number;
-  /** The number of values since the last new word, and the number of responses that contained them. */
+  /** The number of values since the last new word. `quietAnswers` is the number of responses that contained them. */
   quiet: number;
   quietAnswers: number;
   readonly words: Map<string, WordCounts>;
@@ -28,8 +31,8 @@ export interface DescribedObjects {
   /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
   /**
-   * Missing required members. The key contains the JSONPath of the schema that requires the member, and the member's
-   * name.
+   * Missing required or expected members. The key consists of the JSONPath of the schema that lists the member and the
+   * member's name.
    */
   readonly missing: Map<string, Shape>;
 }
@@ -45,15 +48,15 @@ export interface PageSizes {
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** How many pages were smaller than requested although the list continued, keyed by page size. */
+  /** The number of pages that were smaller than requested although the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
-  /** How many responses reported each page size when the request did not specify one. */
+  /** The number of responses that reported each page size when the request did not specify one. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** How often a switch (`wrap` or `v1`) did or did not change the structure of a response. */
+/** The number of comparisons in which a switch (`wrap` or `v1`) did or did not change the structure of a response. */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -65,19 +68,19 @@ export interface SwitchCounts {
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /** The bodies of successful responses. Undefined if all of these bodies were streamed. */
+  /** The bodies of successful responses. Undefined if all of them were streamed. */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** All observations made by sampling: structures, counts and forms for each place, but never values. */
+/** All observations made by sampling. For each place, they contain structures, counts and forms, but never values. */
 export interface Observations {
   /** The time at which sampling began, in epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
-  /** The number of values that were not counted because a limit was reached. */
+  /** The number of values that were not counted because a limit had been reached. */
   dropped: number;
   /** The places that the contract leaves open, keyed by their JSONPath in the contract. */
   readonly open: Map<string, Shape>;
@@ -85,7 +88,7 @@ export interface Observations {
   readonly vocabularies: Map<string, Vocabulary>;
   /** Values whose type differs from the documented one, keyed by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Values that break a keyword of the contract, keyed by the JSONPath of the schema and by the keyword. */
+  /** Values that violate a keyword of the contract, keyed by the JSONPath of the schema and by the keyword. */
   readonly broken: Map<string, Shape>;
   /** Successful responses with an undocumented envelope, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
@@ -127,7 +130,7 @@ export function emptyPageSizes(now: number): PageSizes {
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that is safe to store. Names and words that are too rare or may be personal are left out. */
+/** Returns a copy that is safe to store. It omits names and words that are too rare or may be personal. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
@@ -158,7 +161,9 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
   return new Map([...map].map(([key, value]) => [key, change(value)]));
 }
 
-/** Replaces path segments that are too rare or may be personal with `{name}`, and merges paths that become equal. */
+/**
+ * Replaces path segments that are too rare or may be personal with `{name}`, and merges paths that become identical.
+ */
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();
   for (const [key, counts] of paths) {
@@ -199,7 +204,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** Counts the shapes in observations so that their number can be limited. */
+/** Counts the shapes in observations so that their total number can be limited. */
 export function countShapes({ open, described, mistyped, broken, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

@@ -8,26 +8,26 @@ export interface OverlayAction {
   readonly remove?: true;
 }
 
-/** The evidence for a statement, which consists only of counts and times. */
+/** The evidence for a statement. It consists only of counts and times. */
 export interface Evidence {
   /** The number of values, objects or responses that support the statement. */
   readonly seen: number;
-  /** The number of distinct responses that contained them. */
+  /** The number of distinct responses that contained those values or objects. */
   readonly answers: number;
-  /** The total number of values, objects or responses, if some of them may contradict the statement. */
+  /** The total number of values, objects or responses. Set only if some of them may contradict the statement. */
   readonly of?: number;
   /** When the evidence was first seen, in epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
 }
 
-/** A statement about the legacy server, with the actions that add it to the contract. */
+/** A statement about the legacy server and the actions that add it to the contract. */
 export interface Proposal {
   readonly kind:
     'shape' | 'field' | 'words' | 'type' | 'form' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
   /** The place in readable form, for example `Node.attachments[]`. */
   readonly place: string;
-  /** The statement as one plain sentence. */
+  /** The statement, as one plain sentence. */
   readonly statement: string;
   /** The confidence: the lower bound of the Wilson score interval, from 0 to 1. */
   readonly confidence: number;
@@ -43,7 +43,8 @@ export interface Limits {
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
   /**
-   * True if all undocumented paths whose bodies are known are added to the contract. If false, only ticket lookups are.
+   * True if all undocumented paths whose bodies are known are added to the contract. If false, only ticket lookups are
+   * added.
    */
   readonly writeAddresses: boolean;
 }
@@ -61,7 +62,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   path: 'Undocumented paths',
 };
 
-/** Formats proposals for the terminal, grouped by kind, with their confidence and evidence. */
+/** Formats proposals, with their confidence and evidence, for the terminal. The proposals are grouped by kind. */
 export function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
   return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());

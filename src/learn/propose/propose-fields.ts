@@ -65,8 +65,9 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 }
 
 /**
- * Proposes descriptions for maps, which are objects whose member names are data. The schema must not be combined with
- * others, because `additionalProperties` would also affect the members that the other schemas describe.
+ * Proposes descriptions for maps, which are objects whose member names are data. Must not be called for a schema that
+ * is combined with others, because `additionalProperties` would also affect the members that the other schemas
+ * describe.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -87,7 +88,7 @@ function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[]
   ];
 }
 
-/** Proposes schemas for responses that lack the documented envelope or have a different one. */
+/** Proposes schemas for responses whose envelope is missing or differs from the documented one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -117,8 +118,8 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
 }
 
 /**
- * Returns a name such as `GET /services/v2/question.json` for the response of a single operation, or the readable path
- * for any other response.
+ * Returns the method and path, such as `GET /services/v2/question.json`, for the response of a single operation, or the
+ * readable path for any other response.
  */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
@@ -152,8 +153,8 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. If the variants of the response are defined elsewhere, no actions are returned,
- * because an operator must choose which variant to change.
+ * Returns the actions for a response. If the variants of the response are defined elsewhere, the list is empty, because
+ * an operator must choose which variant to change.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

@@ -7,8 +7,8 @@ import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords, toSchema, type ProposedSchema } from './propose-shapes.ts';
 
 /**
- * Proposes to remove restrictions that the server does not follow: patterns, bounds, formats and word lists that its
- * values break, and fields that are documented as absent but do occur.
+ * Proposes to remove restrictions that the server's values violate: patterns, bounds, formats and word lists, and
+ * statements that a field is absent.
  */
 export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...brokenByPath(seen, minConfidence)].flatMap(([path, broken]): Proposal[] => {
@@ -33,7 +33,7 @@ export function proposeForms(seen: Observations, document: DocumentNode, minConf
   });
 }
 
-/** Returns the shapes of the values that break the contract, keyed by the path of the schema and by the keyword. */
+/** Returns the shapes of the values that violate the contract, keyed by the path of the schema and by the keyword. */
 function brokenByPath(
   { broken }: Observations,
   minConfidence: number,
@@ -78,8 +78,8 @@ function present(path: string, broken: ReadonlyMap<string, Shape>): Proposal {
 }
 
 /**
- * Returns the actions that remove keywords from a schema. The schema is replaced, because an overlay cannot remove a
- * keyword whose value is a string or a number.
+ * Returns the actions that remove keywords from a schema. The whole schema is replaced, because an overlay cannot
+ * remove a keyword whose value is a string or a number.
  */
 function without(path: string, schema: SchemaNode, keywords: readonly string[]): OverlayAction[] {
   const { parent, name } = splitPath(path);
@@ -118,16 +118,14 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 /** Keywords that do not affect values of other types, and the keyword for personal data. */
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
-/** Returns the keywords for the additional type that do not restrict values of the documented type. */
+/** Returns those keywords for the additional type that do not restrict values of the documented type. */
 function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
     Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );
 }
 
-/**
- * Returns the actions that add the types. References and type lists cannot be updated, so the whole field is replaced.
- */
+/** Returns the actions that add types. References and type lists cannot be updated, so the whole field is replaced. */
 function widen(
   path: string,
   schema: SchemaNode,

@@ -19,7 +19,9 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
   return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** Returns an action that lists all statements so far. Each action repeats the previous statements and adds one. */
+/**
+ * Returns an action that lists all statements so far. Each such action repeats the previous statements and adds one.
+ */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,
@@ -46,7 +48,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // If a larger page was returned in full, this page must have been truncated for a different reason.
+  // If a larger page was returned in full, a smaller page must have been truncated for a different reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {

@@ -5,8 +5,8 @@ import { componentName, freeName, schemaWords, toSchema } from './propose-shapes
 import { wilsonBound } from '../confidence.ts';
 
 /**
- * Paths that the specification mentions but does not describe. Adding any other path would make it available to all
- * callers.
+ * Paths that the specification mentions but does not describe. Adding any other path would give all callers access to
+ * it.
  */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
@@ -35,7 +35,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence. For example, a request for a missing ticket says nothing about the path.
+        // Errors do not lower the confidence. For example, a 404 for a missing ticket says nothing about the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -64,8 +64,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns actions that add the operation and a component for its bodies. The operation requires a credential. Whether
- * it requires anything else is unknown.
+ * Returns actions that add the operation and a component for its bodies. The operation requires a credential. It is
+ * unknown whether it requires anything else.
  */
 function writePath(
   template: string,

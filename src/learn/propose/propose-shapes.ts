@@ -55,8 +55,8 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
 }
 
 /**
- * Returns actions that add a separate component for a place that so far refers to the shared component for undescribed
- * values.
+ * Returns actions that add a separate component for a place that currently refers to the shared component for
+ * undescribed values.
  */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
@@ -73,13 +73,13 @@ function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): 
   ];
 }
 
-/** Converts a place to the name of a component, for example `Node.attachments[]` to `NodeAttachment`. */
+/** Converts the name of a place to the name of a component, for example `Node.attachments[]` to `NodeAttachment`. */
 export function componentName(place: string): string {
   const words = place.replaceAll(/s?\[\]/g, '').match(/[A-Za-z0-9]+/g) ?? ['Learned'];
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Returns the name, with a number appended if the name is already used. */
+/** Returns the name, with a number appended if the name is already taken. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;
@@ -152,7 +152,8 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
 }
 
 /**
- * Returns the kind of personal data suggested by a field's name or by the form of its strings, if it has any strings.
+ * Returns the kind of personal data that a field's name or the form of its strings suggests, or undefined if there is
+ * none.
  */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
@@ -188,8 +189,8 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 }
 
 /**
- * Returns the keywords for the members of objects. A member that was always present becomes required if the confidence
- * is high enough.
+ * Returns the keywords for the members of objects. A member that was always present is required if the confidence is
+ * high enough.
  */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, seen, answers, rest, rare } = counts;
@@ -207,7 +208,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Keys that are data are not listed by name. Rare members are treated in the same way, because they may also be
+    // If names are data, they are not listed. Rare members are treated in the same way, because their names may also be
     // data.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };

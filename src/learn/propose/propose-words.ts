@@ -4,14 +4,14 @@ import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
 /**
- * The minimum confidence that there are no other words. It is high because a closed vocabulary excludes all other
+ * The minimum confidence that a vocabulary is complete. It is high because a closed vocabulary excludes all other
  * words.
  */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted. */
+/** Proposes the words of fields that have a closed vocabulary. Words below the minimum confidence are omitted. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
@@ -46,7 +46,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
   });
 }
 
-/** Returns the words that the contract lists, either as the only allowed ones or as the expected ones. */
+/** Returns the words that the contract lists, either as the only allowed words or as the expected ones. */
 function listOfWords(
   schema: SchemaNode,
 ): { readonly words: readonly unknown[]; readonly selector: string } | undefined {
@@ -55,7 +55,7 @@ function listOfWords(
   return Array.isArray(words) ? { words, selector: "['x-expected-enum']" } : undefined;
 }
 
-/** Returns whether enough values have been sampled since the last new word to make another one unlikely. */
+/** Returns whether enough values have been sampled since the last new word to make another new word unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }

@@ -10,11 +10,11 @@ import { proposePaths } from './propose-paths.ts';
 import { evidenceOf, proposeShapes } from './propose-shapes.ts';
 import { proposeWords } from './propose-words.ts';
 
-/** Returns the proposals that are based on observations. */
+/** Returns the proposals that follow from observations. */
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   const groups = [
-    // `proposeForms` replaces schemas, so it must run before everything that changes them.
+    // `proposeForms` replaces schemas, so it must run before the functions that change them.
     proposeForms(observations, document, minConfidence),
     proposeShapes(observations, document),
     proposeTypes(observations, document),
@@ -38,9 +38,9 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make members optional if they were missing from some objects, whether the contract requires or only
- * expects them. An overlay cannot remove a single string from a list, so the whole list is replaced, but only once even
- * if several objects share it.
+ * Proposes to make members optional if they were missing from some objects, whether the contract requires them or only
+ * expects them. An overlay cannot remove a single string from a list, so the whole list is replaced. Several objects
+ * can share a list, which is replaced only once.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>
@@ -48,7 +48,7 @@ export function proposeOptional(seen: Observations, document: DocumentNode, minC
   );
 }
 
-/** The lists of members that are always or usually present. */
+/** The keywords that list the members that are always or usually present. */
 const LISTS = ['required', 'x-expected'] as const;
 
 function proposeShorter(

@@ -11,7 +11,7 @@ interface Restriction {
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keywords that a value of the documented type breaks at a place. */
+/** Returns the keywords that a value of the documented type violates at a place. */
 export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
@@ -43,8 +43,9 @@ const textWhere =
     typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
 
 /**
- * Returns the number of characters in a string, or some number above the limit if the string is longer than that. A
- * character takes one or two code units, so a very long string need not be split into its characters.
+ * Returns the number of characters in a string, or a number above the limit if the string has more characters than
+ * that. A character consists of one or two code units, so a very long string does not have to be split into its
+ * characters.
  */
 function lengthOf(text: string, limit: number): number {
   return text.length > 2 * limit ? limit + 1 : Array.from(text).length;
@@ -82,6 +83,6 @@ const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }
       return (value) => typeof value !== 'number' || (value >= -end && value < end);
     },
   },
-  // The schema `false` describes a field that must be absent.
+  // The schema `false` means that a field must be absent.
   { keyword: 'not', compile: () => () => false },
 ];

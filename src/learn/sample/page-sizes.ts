@@ -4,7 +4,7 @@ import type { SampledResponse } from './sampled-response.ts';
 /** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;
 
-/** The statuses that servers use to refuse a page size. */
+/** The statuses with which servers refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
 /** Returns whether a status can mean that a page size is too large. */
@@ -13,7 +13,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * Compares the requested page size with the returned one. Only full pages, first pages and refusals count as evidence.
+ * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its stated size,
+ * counts as evidence only if the first page was requested.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
@@ -29,7 +30,7 @@ export function samplePageSize({ pages }: Observations, response: SampledRespons
   else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** Counts a refusal, unless a page that was at least as large was accepted earlier. */
+/** Counts a refusal, unless a page of at least that size was accepted earlier. */
 function addRefusal(place: PageSizes, requested: number): void {
   if (requested <= place.accepted) return;
   place.refused = Math.min(place.refused || requested, requested);
@@ -37,7 +38,7 @@ function addRefusal(place: PageSizes, requested: number): void {
 }
 
 interface Sizes {
-  /** The page size that the response body reports. */
+  /** The page size stated in the response body. */
   readonly stated: number;
   readonly items: number;
   readonly total: number | undefined;

@@ -23,7 +23,7 @@ export function sampleBody(
 ): void {
   if (!isOtherEnvelope(placeSchema, json, context.complete))
     return sampleValue(all, { placeSchema, name: '', item: hashOf(request) }, json, context);
-  // A body that contains an error is treated as an error, even if the status is a success.
+  // A body that contains an error is treated as an error even if the status indicates success.
   if (context.complete && status < 300 && !isError(json))
     addAt(all.envelopes, placeSchema.written.path, json, hashOf(request), context);
 }
@@ -35,7 +35,7 @@ interface Position {
   readonly placeSchema: PlaceSchema;
   /** The name of the field. Array elements have the name of their array. */
   readonly name: string;
-  /** The item that the value belongs to. */
+  /** The hash of the item that the value belongs to. */
   readonly item: number;
 }
 
@@ -48,7 +48,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
   for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
-    // A new word is not recorded as a broken keyword, because the words of a vocabulary are proposed one by one.
+    // A new word is not recorded as a broken keyword, because the words of a vocabulary are proposed individually.
     const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
     if (!isWordToAdd) addAt(all.broken, key, value, item, context);
     if (keyword === 'not') return;
@@ -60,7 +60,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word describes the item that contains the array, regardless of its position in the array.
+      // A word in an array describes the item that contains the array, regardless of its position there.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });
@@ -68,7 +68,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/** Returns false if the id does not have the documented type. Such an id may be the same for many items. */
+/** Returns false if the value has an id that does not have the documented type. Many items may share such an id. */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');
@@ -102,8 +102,8 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
 }
 
 /**
- * Returns the path for storing observations about an open place. Because many places share a component that has no
- * type, the path of that component is not used.
+ * Returns the path for storing observations about an open place. The path of a component without a type is not used,
+ * because many places share such a component.
  */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
@@ -174,15 +174,18 @@ function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): bo
   return typeof value === 'string' && hasVocabulary(placeSchema, name) && isWord(value);
 }
 
-/** Returns the path for storing words: the path of the schema that lists them, or of the place if there is none. */
+/**
+ * Returns the path for storing words: the path of the schema that lists the words, or the place's own path if there is
+ * no such schema.
+ */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
   return listed?.path ?? written.path;
 }
 
 /**
- * Counts a word once per `item`. A value that is not a plain word is counted but not stored. Items that were counted
- * before provide no new evidence about whether there are other words.
+ * Counts a word once per `item`. A value that is not a plain word is counted but not stored. An item that was counted
+ * before provides no new evidence of whether there are other words.
  */
 function addWord(
   places: Map<string, Vocabulary>,

@@ -10,7 +10,7 @@ export interface SampledResponse {
   readonly v1: boolean;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** A key shared by requests that differ only in `wrap` and `v1`. It is never stored. */
+  /** A key that requests share if they differ only in `wrap` and `v1`. It is never stored. */
   readonly request: string;
   readonly json: unknown;
 }
@@ -20,6 +20,6 @@ export interface SampledPath {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The body of a successful response. Undefined if it was streamed. */
+  /** The body of a successful response. Undefined if the body was streamed. */
   readonly json?: unknown;
 }

@@ -4,14 +4,17 @@ import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares the responses to the same request with and without `wrap` and `v1`. */
 interface SwitchComparison {
-  /** Adds a response. If the same request is compared repeatedly, each result is counted only once. */
+  /** Adds a response. If the same request is compared repeatedly, each outcome is counted only once. */
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 
 /** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
-/** Creates the comparison. Unless `always` is true, it starts with the first switch in an operation's requests. */
+/**
+ * Creates the comparison. Unless `always` is true, the responses of an operation are compared only after one of its
+ * requests has contained a switch.
+ */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();
@@ -26,7 +29,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
       const [only, second] = switches;
-      // If a request has both switches, it is not known which one had which effect.
+      // If a request contains both switches, it is not known which of them had which effect.
       if (second !== undefined) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const compare = (name: string, same: boolean) => {
@@ -56,7 +59,10 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
-/** Describes the structure of a value by its names and types, only for comparison. The result is never saved. */
+/**
+ * Describes the structure of a value by its names and types. The description is used only for comparison and is never
+ * saved.
+ */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) {

@@ -6,19 +6,19 @@ import { textForm } from './text-form.ts';
 
 /** The context in which values are added to shapes. */
 export interface SampleContext extends DistinctFacts {
-  /** The number of this response. It ensures that each place counts the response only once. */
+  /** The number of this response, which ensures that each place counts the response only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;
-  /** The number of shapes that can still be stored, and the number of shapes that were not stored. */
+  /** The number of shapes that can still be stored, and the number of shapes that could not be stored. */
   readonly budget: { left: number; dropped: number };
-  /** The number of undocumented members of this response that can still be sampled. */
+  /** The number of undocumented members that can still be sampled in this response. */
   readonly members: { left: number };
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs so that people's names are recognized if they also
-   * occur as field names.
+   * Remembers the value of a personal field while the process runs. If a person's name also occurs as a field name, it
+   * is then recognized.
    */
   readonly remember: (text: string) => void;
   /** Returns whether a name was the value of a personal field. */
@@ -30,14 +30,14 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. A value of the same kind is counted only once per item, no matter how often
+ * Adds one value to the shape of its place. Values of the same kind are counted only once per item, no matter how often
  * the item is returned.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
-  // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is counted anyway, because an
+  // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is always counted, because an
   // overlay must accept every value that was sampled.
   if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;
@@ -50,7 +50,7 @@ export function addValue(shape: Shape, value: unknown, where: Whereabouts, conte
     addObject((shape.objects ??= emptyObjects()), value as Readonly<Record<string, unknown>>, at, context, depth);
 }
 
-/** Returns a string with everything that {@link countKind} counts about a value. */
+/** Returns a string that contains everything that {@link countKind} counts about a value. */
 function factOf(value: unknown): string {
   if (typeof value === 'string') return `text ${textForm(value)}`;
   if (typeof value !== 'number') return kindOf(value);
@@ -140,7 +140,7 @@ function addObject(
   for (const [name, member] of Object.entries(value)) addMember(counts, name, member, { at, isNew, depth }, context);
 }
 
-/** Counts a complete object unless it was counted before. Returns whether the object is new. */
+/** Counts a complete object unless it was counted before. Returns true if it is counted now. */
 export function countObject(
   counts: ObjectCounts,
   value: Readonly<Record<string, unknown>>,
@@ -148,7 +148,7 @@ export function countObject(
   { responseNumber, isNew }: SampleContext,
 ): boolean {
   if (!isNew('complete', at)) {
-    // The object may have had different members when it was counted.
+    // The object may have had other members when it was counted.
     for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
     return false;
   }
@@ -166,7 +166,7 @@ interface Holder {
   readonly depth: number;
 }
 
-/** Adds one member of an object. The member's name is not stored if it may be personal. */
+/** Adds one member of an object. The member's name is not stored if the name may be personal. */
 export function addMember(
   counts: ObjectCounts,
   name: string,

@@ -1,25 +1,27 @@
-/** The place of a value and the item that it belongs to, both as hashes. */
+/** The place of a value and the item that the value belongs to, both as hashes. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;
 }
 
-/** Remembers which facts were already recorded so that repeated responses and objects are not counted again. */
+/** Remembers which facts have been recorded so that repeated responses and objects are not counted again. */
 export interface DistinctFacts {
-  /** Returns true if the fact about an item is new at this place, and remembers the fact. */
+  /** Returns whether the fact about an item is new at this place, and remembers the fact. */
   readonly isNew: (fact: string, where: Whereabouts) => boolean;
 }
 
-/** The number of bits in each generation, which takes 128 KiB. */
+/** The number of bits in each generation. A generation occupies 128 KiB. */
 const BITS = 2 ** 20;
 
-/** The number of facts after which a new generation begins. It ensures that most new facts are recognized as new. */
+/**
+ * The number of facts after which a new generation begins. The limit ensures that most new facts are recognized as new.
+ */
 const FULL = BITS / 4;
 
 /**
- * Creates an empty memory of constant size. Each fact is stored as a single bit, so a new fact is sometimes mistaken
- * for a known one, which makes counts too low rather than too high. When a generation is full, the one before it is
- * forgotten.
+ * Creates an empty record of constant size. Each fact is stored as a single bit, so a new fact is sometimes mistaken
+ * for a known one. As a result, counts tend to be too low rather than too high. When a generation is full, the previous
+ * one is discarded.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);
@@ -42,7 +44,7 @@ export function createDistinctFacts(): DistinctFacts {
   };
 }
 
-/** Returns a 32-bit hash of a string (FNV-1a). `start` is another hash to continue from. */
+/** Returns a 32-bit hash of a string (FNV-1a). To continue from another hash, pass that hash as `start`. */
 export function hashOf(text: string, start = 0): number {
   let hash = start ^ 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -51,14 +53,14 @@ export function hashOf(text: string, start = 0): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Returns the place of a member or of the elements of an array. */
+/** Returns the place of a member, or of the elements of an array. */
 export function below({ place, item }: Whereabouts, name: string): Whereabouts {
   return { place: hashOf(name, place), item };
 }
 
 /**
- * Returns the item that a value describes. An object with an id is an item wherever it occurs. Any other value belongs
- * to the item that contains it.
+ * Returns the item that a value describes. An object with an id is the same item wherever it occurs. Any other value
+ * belongs to the item that contains it.
  */
 export function itemOf(value: unknown, container: number): number {
   if (typeof value !== 'object' || value === null) return container;

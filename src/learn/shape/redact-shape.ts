@@ -5,9 +5,9 @@ export interface RedactOptions {
   /** The minimum number of distinct responses that must contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
-  /** Returns whether a field in the contract has this name, in which case the name is not personal. */
+  /** Returns whether the contract has a field with this name. Such a name is not treated as personal. */
   readonly isDocumented: (name: string) => boolean;
-  /** Returns whether a path segment is known in advance. */
+  /** Returns whether a path segment is a known word, which is always shown. */
   readonly isKnownWord: (word: string) => boolean;
 }
 
@@ -16,7 +16,7 @@ const MAP_PRESENCE = 0.3;
 const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
-/** Returns a copy that is safe to store, without names that are too rare or may be personal. */
+/** Returns a copy that is safe to store. It omits names that are too rare or may be personal. */
 export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
   return {
     ...shape,
@@ -30,7 +30,7 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 
 /**
  * Returns a copy of the member counts that is safe to store. `holder` is the name of the field that contains the
- * objects. It is undefined for objects that the contract describes, because they are not maps.
+ * objects. It is undefined for objects that the contract describes, because such objects are not maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -45,8 +45,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // If most keys are data, a member whose values have the same types is also treated as data, regardless of its name.
-    // If only a few keys of a record are data, a member that is always present is treated as a field.
+    // If most names are data, a member whose values have the same types is also treated as data, regardless of its
+    // name. If only a few names are data, a member that is always present is treated as a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
@@ -60,8 +60,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
 }
 
 /**
- * Returns whether the keys are data: there are many names, most objects have few of them, and all values have the same
- * types.
+ * Returns whether the names are data. This is the case if there are many names, most objects have few of them, and all
+ * values have the same types.
  */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;
@@ -83,8 +83,8 @@ const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
  * Returns whether the member names may be people's names. This is the case if all values have the same types and either
- * the names are single words that are not always present, or the field has a name such as `votesBy`. Treating the
- * object as a map is safe even if the names turn out to be field names.
+ * the names are single words that are not always present, or the field has a name such as `votesBy`. Even if the names
+ * turn out to be field names, treating the object as a map is safe.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

@@ -1,8 +1,8 @@
 import type { TextForm } from './text-form.ts';
 
-/** The occurrences of one member of the objects at a place, and its values. */
+/** The values of one member of the objects at a place, and how often the member occurred. */
 export interface FieldShape {
-  /** The number of complete objects with the member. Responses whose fields the caller selected are ignored. */
+  /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
   present: number;
   /** True if an object that was counted with the member was later returned without it. */
   optional: boolean;
@@ -40,35 +40,35 @@ interface ArrayCounts {
 export interface ObjectCounts {
   /** The number of distinct complete objects. */
   seen: number;
-  /** The number of distinct responses with such objects. */
+  /** The number of distinct responses that contained such objects. */
   answers: number;
   /** The number of the last response that was counted. */
   mark: number;
   readonly fields: Map<string, FieldShape>;
-  /** The number of members whose names are not stored because they may be personal. */
+  /** The number of members whose names are not stored because the names may be personal. */
   nameless: number;
   /** The values of the members whose names are not stored. Undefined if there are none. */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names for a record, so the objects are treated as maps whose keys are data. */
+  /** True if there were too many names to record, in which case the objects are treated as maps whose keys are data. */
   map: boolean;
 }
 
-/** The values at one place in responses: types, counts and forms, but never the values themselves. */
+/** The values at one place in responses. A shape contains types, counts and forms, but never the values themselves. */
 export interface Shape {
-  /** The number of values, with repeated values of the same item counted only once. */
+  /** The number of values. Repeated values of the same item are counted only once. */
   seen: number;
   /** The number of responses that contained values not counted before. */
   answers: number;
-  /** The number of the last response that was counted so that each response counts only once. */
+  /** The number of the last response that was counted. It ensures that each response counts only once. */
   mark: number;
   /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;
   lastSeenAt: number;
   nulls: number;
   booleans: number;
-  /** How many of the numbers are not integers. */
+  /** The number of values that are numbers but not integers. */
   fractions: number;
   integers: IntegerCounts | undefined;
   texts: TextCounts | undefined;
@@ -85,7 +85,10 @@ export const SHAPE_LIMITS = {
   names: 64,
   /** The maximum number of elements that are sampled per array. */
   elements: 2000,
-  /** The maximum number of undocumented members that are sampled per response. A sender can invent any number. */
+  /**
+   * The maximum number of undocumented members that are sampled per response. A limit is needed because a sender can
+   * invent any number of members.
+   */
   members: 5000,
   /** The maximum number of shapes across all places. */
   shapes: 3000,
@@ -129,7 +132,7 @@ export function kindsOf(shape: Shape): readonly string[] {
   return kinds.filter((kind) => typeof kind === 'string');
 }
 
-/** Returns a new shape with the counts of both shapes. */
+/** Returns a new shape that combines the counts of both shapes. */
 export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
   const merged = emptyShape();
   for (const shape of [a, b]) if (shape !== undefined) addShape(merged, shape);
@@ -138,7 +141,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // Both shapes may contain the same responses, so the sum could be too high.
+  // Both shapes may include the same responses, so the sum could be too high.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);

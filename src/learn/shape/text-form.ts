@@ -1,4 +1,4 @@
-/** The form of a string, which describes it without revealing its content. */
+/** The form of a string. It describes the string without revealing its content. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
 /** The forms, in the order in which they are tested. */
@@ -25,7 +25,7 @@ const LONGEST = 4096;
 
 /** Returns the first form that matches a string, or `plain` if none does. */
 export function textForm(text: string): TextForm {
-  // A long string is prose, so only its beginning is tested.
+  // A long string is prose, so testing its beginning is sufficient.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }

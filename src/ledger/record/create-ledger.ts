@@ -23,16 +23,19 @@ export interface LedgerParts {
   /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
-   * Called when writing fails, but only once per outage. With `StoreUnavailable`, nothing is lost yet: the batch is
-   * written later.
+   * Called when writing fails, but only once per outage. If the error is `StoreUnavailable`, nothing is lost yet,
+   * because the batch will be written later.
    */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
-/** How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most this much. */
+/**
+ * How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most the data of
+ * this period.
+ */
 const WRITE_AFTER_MS = 500;
 
-/** The maximum number of remembered fingerprints, which are needed only to count new violations for `size`. */
+/** The maximum number of remembered fingerprints, which are needed only so that `size` can include new violations. */
 const MAX_KNOWN = 100_000;
 
 /** Creates a ledger. Recording a request only adds to the pending data, which is written in batches, one at a time. */
@@ -71,11 +74,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // Each request counts once per violation so that counts can be divided by the number of requests.
+    // Each request counts once per violation so that counts can be compared with the number of requests.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background work has no caller, except when the shadow contract checks a client's request afterwards.
+    // Background work has no caller, except when the shadow contract checks a client's request after it has finished.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
@@ -113,7 +116,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // In the meantime, more data is added to the sums in memory, whose size is limited.
+      // Until the batch is written, further data is added to the pending counts, whose size is limited.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;
@@ -182,11 +185,11 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
 }
 
-/** Stores distinct violations, and counts the traffic in which they occurred. */
+/** Stores distinct violations and counts the traffic in which they occurred. */
 export interface Ledger extends LedgerReader {
   /** Opens the configured store. Until then, all data stays in memory. */
   open(): Promise<void>;
-  /** Records a finished request, using only memory. */
+  /** Records a finished request. The data is only added to memory at first. */
   record(trace: Trace): void;
   /** Returns the number of distinct violations. */
   size(): number;
@@ -195,20 +198,20 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Applies a new release label and new operations. Call `flush` first, because data that has not been written yet gets
-   * the new label.
+   * Applies a new release label and new operations. Call `flush` first, because data that has not been written yet is
+   * assigned the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
   /** Writes the remaining data and closes the store. */
   close(): Promise<void>;
 }
 
-/** Returns a caller's position in the bitmap for distinct callers. All callers without a name share one position. */
+/** Returns a caller's position in the bitmap of distinct callers. All callers without a name share one position. */
 type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Derives the positions from keyed hashes. Without the key, they do not reveal anything about the names. */
+/** Derives the positions from keyed hashes. Without the key, the positions reveal nothing about the names. */
 function createCallerPlaces(key: string): CallerPlaces {
   return boundedMemo(MAX_REMEMBERED, (caller) =>
     distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),

@@ -7,7 +7,7 @@ import type { Violation } from '../../model/violation.ts';
 export interface ViolationKind {
   /** 16 hexadecimal digits, beginning with a letter. A violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place in the message, without indices, ids or any text that a caller may have invented. */
+  /** The place in the message, without indices, ids, or text that a caller may have made up. */
   readonly at: string;
   /** The status of the upstream's response. Undefined for violations in requests. */
   readonly status: number | undefined;
@@ -22,11 +22,12 @@ const MAX_REMEMBERED = 4_096;
 const MAX_RECENT = 16;
 
 /**
- * Creates a function that identifies violations. It remembers a limited number of them to avoid hashing them again.
+ * Creates a function that identifies violations. To avoid repeated hashing, the function remembers a limited number of
+ * violations.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
- * the contract in the same way share their violation objects. An object seen recently is recognized without building a
- * key.
+ * the contract in the same way share their violation objects. An object that was seen recently is recognized without
+ * building a key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
@@ -50,7 +51,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** A violation and its properties, which also depend on the operation and the status. */
+/** A violation and its identifying properties, which also depend on the operation and the status. */
 interface Recent extends Occurrence {
   readonly operation: string | undefined;
   readonly kind: ViolationKind;

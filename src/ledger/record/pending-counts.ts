@@ -24,11 +24,11 @@ interface PendingEntries {
   take(): EntryDelta[];
 }
 
-/** The maximum number of distinct violations per direction that are waiting to be written. */
+/** The maximum number of distinct violations per direction that can be waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * The fraction of the limit that one rule for one operation can occupy once half of the limit is in use. It prevents a
- * caller who invents parameter names from displacing other violations.
+ * The fraction of the limit that one rule for one operation can occupy once half of the limit is in use. This fraction
+ * prevents a caller who makes up parameter names from displacing other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -99,7 +99,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   };
 }
 
-/** Returns the properties of a violation that the ledger stores. They do not contain values from messages. */
+/** Returns the properties of a violation that the ledger stores. They contain no values from messages. */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
@@ -136,7 +136,7 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts. Each operation has a row of numbers, so a request costs only a few additions. */
+/** Creates the counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));
@@ -165,7 +165,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work does not count as a client's request, but its check results still say something about the
+      // Background work does not count as a client's request, but its check results still provide information about the
       // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
@@ -192,8 +192,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether a response could be refused. Error responses are never refused, so counting them would distort the
- * numbers that promotion is based on.
+ * Returns whether a response could have been refused. Error responses are never refused, so counting them would distort
+ * the numbers on which promotions are based.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -12,12 +12,12 @@ import {
   convertFileErrors,
 } from './ledger-file.ts';
 
-/** The time in milliseconds that a writer waits for another writer, such as a second gateway with the same file. */
+/** How long a writer waits for another writer, such as a second gateway with the same file, in milliseconds. */
 const BUSY_MS = 5_000;
 
 /**
- * The number of changed pages that SQLite holds in memory. No batch changes that many pages, so a batch reaches the
- * disk only on commit. This makes it possible to tell a full disk from a full ledger.
+ * The number of changed pages that SQLite can hold in memory. No batch changes that many pages, so a batch is not
+ * written to the disk before it is committed. This makes it possible to distinguish a full disk from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
@@ -63,8 +63,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. No process can
-      // write to a ledger in such a folder, so the ledger can be opened as immutable.
+      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. Since no process
+      // can write to a ledger in such a folder, the ledger can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));

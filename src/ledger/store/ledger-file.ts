@@ -23,8 +23,8 @@ export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this o
 
 /**
  * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
- * is empty. The file must exist before SQLite opens it, because otherwise SQLite would create it with permissions that
- * let all users read it. SQLite's companion files inherit the permissions of the ledger file.
+ * is empty. The file must exist before SQLite opens it. Otherwise, SQLite would create it with permissions that let all
+ * users read it. SQLite's companion files inherit the permissions of the ledger file.
  */
 export function beginFile(path: string): boolean {
   return convertFileErrors(path, () => {
@@ -38,7 +38,7 @@ export function beginFile(path: string): boolean {
   });
 }
 
-/** Runs work on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
+/** Runs an operation on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
 export function convertFileErrors<T>(path: string, act: () => T): T {
   try {
     return act();

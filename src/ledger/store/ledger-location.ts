@@ -10,13 +10,13 @@ import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './worker-store.ts';
 
-/** The place where a ledger is stored. The gateway and the command line open ledgers only through this interface. */
+/** The place where a ledger is stored. The gateway and the commands open ledgers only through this interface. */
 interface LedgerLocation {
   /** The location as written in the configuration. */
   readonly name: string;
   /** The configuration key for the location, as a JSON pointer. */
   readonly key: string;
-  /** False if the data is lost when the process ends. Other processes then cannot read it. */
+  /** False if the data is lost when the process ends. In that case, other processes cannot read it. */
   readonly isLasting: boolean;
   /**
    * Opens the store for a gateway. Throws `LedgerFileError`. `fleet` is the gateway's connection to Redis, which a
@@ -24,8 +24,8 @@ interface LedgerLocation {
    */
   open(fleet?: LedgerFleet): Promise<OpenedStore>;
   /**
-   * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read, because the
-   * ledger is in memory or has not been used yet. Throws `StartFault` if it cannot be used.
+   * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read because the
+   * ledger is in memory or has not been used yet. Throws `StartFault` if the ledger cannot be used.
    */
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
@@ -41,7 +41,7 @@ export interface LedgerFleet {
 
 const FILE_KEY = '/ledger/file';
 
-/** Returns the configured location, which determines the type of store. */
+/** Returns the configured location. The configuration determines the type of store. */
 export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
   const kind = ledgerStoreOf(options, redis);
   switch (kind) {
@@ -56,7 +56,7 @@ export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLo
   }
 }
 
-/** The compiler rejects the call if `ledgerAt` has no case for a kind of store. */
+/** A call of this function does not compile if `ledgerAt` has no case for a kind of store. */
 function unknownStore(kind: never): never {
   throw new Error(`the ledger store ${String(kind)} has no location`);
 }
@@ -80,7 +80,7 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
-      // This module is imported only here, because it loads SQLite, which a gateway does not need for a new ledger.
+      // The module is imported only here, because it loads SQLite, which a gateway with a new ledger does not need.
       const { openLedgerFile } = await import('./open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {
@@ -125,14 +125,14 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
 }
 
 /**
- * Returns the options for a ledger in a different file. Every command that replaces the location calls this function so
- * that no part of the configured location is carried over.
+ * Returns the options for a ledger in a different file. Every command that replaces the location calls this function to
+ * ensure that no part of the configured location is used.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, store: 'file', file };
 }
 
-/** Returns the options of a ledger that is stored only in memory. */
+/** Returns the options for a ledger that is stored only in memory. */
 export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
   return withLedgerFile(options, IN_MEMORY);
 }

@@ -39,8 +39,8 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 
 /**
  * Creates a store in memory. Requests and responses each have their own share of the limit. When a share is full, the
- * rule with the most entries loses those that were seen least recently, so invented parameter names displace only other
- * invented names.
+ * rule with the most entries loses those that were seen least recently. As a result, made-up parameter names displace
+ * only other made-up names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -147,8 +147,9 @@ interface Kind {
 }
 
 /**
- * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` must be ordered by last
- * occurrence. The rule with the most entries loses the most, starting with those seen least recently.
+ * Returns the fingerprints of the entries to remove so that at most `share` entries remain. `entries` must be ordered
+ * by last occurrence. The rule with the most entries loses the most, starting with the entries that were seen least
+ * recently.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];

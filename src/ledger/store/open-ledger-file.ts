@@ -8,7 +8,9 @@ import { readLedgerDatabase } from './ledger-database.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 import { convertFileErrors, LedgerFileError } from './ledger-file.ts';
 
-/** Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if it cannot be used. */
+/**
+ * Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if the file cannot be used.
+ */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
   let database = openForReading(path);
   return {
@@ -21,7 +23,10 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
   };
 }
 
-/** Opens the file. Returns undefined if it is empty because the gateway that created it has not received requests. */
+/**
+ * Opens the file. Returns undefined if the file is empty because the gateway that created it has not received any
+ * requests.
+ */
 function openForReading(path: string): DatabaseSync | undefined {
   return toStartFault(path, () => {
     try {
@@ -33,7 +38,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors about the file to `StartFault`. Some damage is noticed only when the file is read. */
+/** Converts errors about the file to `StartFault`. Some damage is not noticed until the file is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

@@ -43,18 +43,21 @@ interface RedisStoreParts {
   readonly onDataLost?: () => void;
 }
 
-/** How long startup waits for Redis. If it is unavailable, the gateway starts with its own key for hashing callers. */
+/**
+ * How long startup waits for Redis, in milliseconds. If Redis is still unavailable, the gateway starts with its own key
+ * for hashing callers.
+ */
 const OPEN_MS = 500;
 /**
- * The timeout in milliseconds for a batch or a part of a snapshot, which may take longer than the commands that
- * requests wait for.
+ * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout for
+ * the commands that requests wait for.
  */
 const SCRIPT_MS = 2_000;
-/** The number of entries that one script reads. It is small so that other commands do not have to wait long. */
+/** The number of entries that one script reads. It is small so that other commands are not delayed for long. */
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 
-/** Opens the store that several gateways share. If Redis is not available now, the store catches up later. */
+/** Opens the store that several gateways share. If Redis is not available yet, the store catches up later. */
 export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStore> {
   const { redis } = parts;
   const callerKey = randomBytes(32).toString('hex');
@@ -120,7 +123,7 @@ export function createRedisStore(parts: RedisStoreParts, callerKey: string): Led
 
 type Run = (script: RedisScript, args: readonly (string | number)[]) => Promise<RedisReply>;
 
-/** Returns a function that runs a script on the ledger, whose strings are returned as bytes. */
+/** Returns a function that runs a script on the ledger. The strings in the result are returned as bytes. */
 function createRun(redis: Redis): Run {
   const base = redis.key('ledger');
   return async (script, args) => {
@@ -171,7 +174,7 @@ function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) 
   return { operation, hour, counts: Object.fromEntries(counts) };
 }
 
-/** Reads the ledger in parts. An entry that is removed in the meantime is missing from the result. */
+/** Reads the ledger in parts. An entry that is removed during the reading is missing from the result. */
 async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot> {
   const { since, release, operation, replica, history = false } = query;
   const hour = hourOf(takenAt);
@@ -315,7 +318,9 @@ async function readReplica(run: Run, replica: string, from: number, hour: number
   return { traffic, entries };
 }
 
-/** Returns an entry with the counts of one replica. Callers, samples and history remain those of the fleet. */
+/**
+ * Returns an entry with the counts of one replica. The callers, samples and history remain those of the whole fleet.
+ */
 function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
   return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };
 }
@@ -356,12 +361,14 @@ function toReplicaTraffic([replica, release, lastSeenAt, requests, violations]: 
 /** The time for which the counts of a single replica are stored, in hours. */
 const REPLICA_HOURS = 48;
 
-/** The number of replicas whose counts are stored. If there are more, those seen least recently are removed. */
+/**
+ * The number of replicas whose counts are stored. If there are more, those that were seen least recently are removed.
+ */
 export const MAX_REPLICAS = 200;
 
 /**
- * Adds a batch. A script is atomic, and if the memory is full, Redis refuses it before its first write. A batch is
- * therefore stored completely or not at all. A batch that has already been stored is not added again, even if the
+ * Adds a batch. A script is atomic, and if the memory is full, Redis refuses the script before its first write. A batch
+ * is therefore stored completely or not at all. A batch that has already been stored is not added again, even if the
  * server receives a delayed copy of it after a later batch of the same process.
  */
 const WRITE_BATCH: RedisScript = {
@@ -557,7 +564,7 @@ redis.call('HINCRBY', base, 'dropped', removed + batch.dropped)
 return {epoch, callerKey, count(), removed}`,
 };
 
-/** Returns the data that a reader needs before it reads the entries and the traffic in parts. */
+/** Returns the data that a reader needs before it can read the entries and the traffic in parts. */
 const READ_INDEX: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -618,7 +625,10 @@ end
 return found`,
 };
 
-/** The end of a script that has added up counts in the table `sums`. Returns it as a flat list of names and sums. */
+/**
+ * The end of a script that has added up counts in the table `sums`. It returns the table as a flat list of names and
+ * sums.
+ */
 const FLAT_SUMS = `
 local found = {}
 for name, sum in pairs(sums) do

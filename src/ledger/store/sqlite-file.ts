@@ -21,7 +21,7 @@ export interface FileLimits extends StoreLimits {
   readonly maxBytes: number;
 }
 
-/** An open ledger file. Everything runs in the calling thread. */
+/** An open ledger file. All its methods run in the calling thread. */
 export interface SqliteFile {
   write(batch: LedgerBatch): StoreState;
   read(query: LedgerQuery, takenAt: number): LedgerSnapshot;
@@ -63,7 +63,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch within the limits cannot be committed, the disk is full, and removing rows does not help.
+        // If a batch within the limits cannot be committed, the disk is full, and removing rows would not help.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;
@@ -138,7 +138,10 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. A file that grew under an earlier, higher limit is made smaller. */
+/**
+ * Limits the size of the file. A file that grew beyond the limit while an earlier, higher limit applied is made
+ * smaller.
+ */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -146,20 +149,22 @@ function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => num
   database.exec(`PRAGMA max_page_count = ${maxPages}`);
 }
 
-/** Releases the disk space of removed rows, in the file and in the write-ahead log, unless the file is being read. */
+/**
+ * Releases the disk space of removed rows, both in the file and in the write-ahead log, unless the file is being read.
+ */
 function releaseSpace(database: DatabaseSync): void {
   if (numberOf(database, 'freelist_count') === 0) return;
   const timeout = numberOf(database, 'busy_timeout');
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full. The next attempt follows an hour later.
+    // The file is in use or the disk is full. The next attempt is made an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** Copies the write-ahead log into the file, which SQLite does not do by itself if the file has been renamed. */
+/** Copies the write-ahead log into the file. SQLite does not do this automatically if the file has been renamed. */
 function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -177,7 +182,7 @@ interface SqliteRoom {
   forget(now: number): void;
   /**
    * Removes entries so that neither direction exceeds its limit. The rule with the most entries loses entries first,
-   * starting with those seen least recently. Returns the number of entries removed.
+   * starting with those that were seen least recently. Returns the number of entries removed.
    */
   evict(): number;
   /** Removes the oldest rows from a full file. Returns the number of rows removed, which is 0 if none are left. */
@@ -191,7 +196,7 @@ function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: Stor
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // The entries are ranked within their rule, so invented names displace only other invented names.
+    // The entries are ranked within their rule, so made-up names displace only other made-up names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,
@@ -223,7 +228,7 @@ function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: Stor
     evict: () => remove('request', countOf('request') - share) + remove('response', countOf('response') - share),
     makeRoom() {
       const { first, last } = span.get() ?? {};
-      // Old hours are removed first, because old counts matter less than violations.
+      // The oldest hours are removed first, because old counts matter less than violations.
       if (Number(first) < Number(last)) {
         const before = Number(first) + Math.ceil((Number(last) - Number(first)) / 4);
         return Number(forgetEntries.run(before * HOUR_MS).changes) + dropHours(before);

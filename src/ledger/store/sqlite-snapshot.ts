@@ -13,7 +13,7 @@ import {
 import { checksOf, operationOf, type EntryFacts } from '../ledger-store.ts';
 import { inTransaction } from './ledger-database.ts';
 
-/** Reads the data that matches a query from a ledger file. All data is from the same moment. */
+/** Reads the data that matches a query from a ledger file. All data is read as of the same moment. */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };

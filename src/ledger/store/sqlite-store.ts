@@ -7,7 +7,7 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** The inode, which identifies the file even if it is renamed. */
+  /** The inode. It identifies the file even if the file is renamed. */
   readonly inode: string | undefined;
   /** The inodes of the companion files, by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
@@ -15,7 +15,7 @@ interface Opened {
 
 /**
  * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. If the file is removed or replaced
- * later, the next batch goes to a file at the original path, because no other process can read a removed file.
+ * later, the next batch is written to a file at the original path, because no other process can read a removed file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
@@ -55,7 +55,9 @@ function closeMoved({ file, companions }: Opened): void {
     if (inode !== undefined && inodeOf(companion) === inode) rmSync(companion, { force: true });
 }
 
-/** Converts an exception to a rejection. If a file cannot be reopened, the batch is lost but the store stays usable. */
+/**
+ * Converts an exception to a rejection. If a file cannot be reopened, the batch is lost, but the store stays usable.
+ */
 const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
 function inodeOf(path: string): string | undefined {

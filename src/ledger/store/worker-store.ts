@@ -31,7 +31,7 @@ export type WorkerResponse =
 // The worker is in the same folder as this file and has the same extension: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** The limits on the thread's heap in MB. They are low because the thread runs permanently. */
+/** The limits on the thread's heap, in MB. They are low because the thread runs permanently. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {
@@ -41,8 +41,9 @@ interface PendingTask {
 }
 
 /**
- * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
- * `LedgerFileError`. SQLite is loaded only if the file has content, so the very first startup does not load it.
+ * Opens a ledger file, checks it and reads its fingerprints. After that, only a separate thread uses the file. Throws
+ * `LedgerFileError`. SQLite is loaded only if the file has content, so the first startup with a new file does not load
+ * it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
@@ -55,8 +56,8 @@ export async function openFileStore(path: string, limits: FileLimits): Promise<O
 }
 
 /**
- * Creates a store whose file is written by a separate thread. The thread starts with the first task, so an idle gateway
- * does not have one. If the thread ends, the next task starts it again.
+ * Creates a store whose file is written by a separate thread. The thread is started by the first task, so an idle
+ * gateway does not have the thread. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;
@@ -85,8 +86,7 @@ interface Thread {
 }
 
 function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // This module is imported only when needed, because it takes 2 MB of memory and an idle gateway does not need
-  // threads.
+  // This module is loaded only when needed, because it takes 2 MB of memory and an idle gateway does not need threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();

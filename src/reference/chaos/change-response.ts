@@ -55,7 +55,7 @@ const DRIFTS: Partial<Readonly<Record<ChaosName, Drift>>> = {
   'wrong-type': (value, parameter) =>
     changeFirst(value, (item) => {
       const field = fieldToChange(item, parameter);
-      // A projection may have removed the field, and adding it back would be a different kind of drift.
+      // A projection may have removed the field. Adding the field back would be a different kind of drift.
       return field in item ? { ...item, [field]: withOtherType(item[field]) } : item;
     }),
   'extra-field': (value, parameter) =>
@@ -84,8 +84,8 @@ const REPLACEMENTS: Partial<Readonly<Record<ChaosName, Replacement>>> = {
 };
 
 /**
- * Returns the response to send instead of running the operation, as determined by the first rule that replaces the
- * response. Returns undefined if no rule does.
+ * Returns the response to send instead of running the operation. The first rule that replaces responses determines it.
+ * Returns undefined if no rule does.
  */
 export function replacementResponse(rules: readonly ChaosRule[]): LegacyResponse | undefined {
   for (const { name, parameter } of rules) {
@@ -112,7 +112,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response, but damages it or cuts it off in the middle of the body if the rules require it. */
+/** Writes a response. If the rules require it, damages the response or cuts it off in the middle of the body. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,
@@ -125,7 +125,7 @@ export function writeWithChaos(
     return;
   }
   writeHead(response, written);
-  // Wait until the bytes are flushed; otherwise, the client would not receive any part of the body.
+  // Wait until the bytes are flushed. Otherwise, the client would not receive any part of the body.
   const sent = written.body.subarray(0, bytesToSend(written.body, truncation.parameter));
   response.write(sent, () => response.socket?.destroy());
 }

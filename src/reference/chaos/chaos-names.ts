@@ -1,4 +1,4 @@
-/** The kinds of chaos by name, each with its effect and the meaning of its parameter. */
+/** The kinds of chaos by name, with the effect of each kind and the meaning of its parameter. */
 export const CHAOS_EFFECTS = {
   slow: 'responds late; parameter: milliseconds (default: 2000)',
   '500': 'responds with 500 and {error}; parameter: the message',
@@ -32,10 +32,10 @@ export const DRIFT_KINDS = [
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /**
- * The highest operation number. It is not read from the routes, because the commands parse `--fault` without loading
+ * The highest operation number. It is not derived from the routes, because the commands parse `--fault` without loading
  * the server. A test compares it with each `x-row` in the contract and each route's `operation`.
  */
 export const LAST_OPERATION = 16;
 
-/** The grammar of `--fault`; parts in brackets are optional. */
+/** The grammar of `--fault`. Parts in brackets are optional. */
 export const CHAOS_GRAMMAR = 'NAME[:PARAMETER][@OPERATION-NUMBER or @PATH-REGEX][%SHARE]';

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
 import { type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
 
-/** One value of `--fault`, parsed. */
+/** A parsed value of `--fault`. */
 export interface ChaosRule {
   readonly name: ChaosName;
   readonly parameter?: string;
-  /** An operation number, or a pattern for the path and query. If it is absent, the rule matches every request. */
+  /** An operation number, or a pattern for the path and query. If absent, the rule matches every request. */
   readonly target?: number | RegExp;
   /** The share of matching requests that the rule affects, greater than 0 and at most 1. */
   readonly share: number;
@@ -15,15 +15,15 @@ export interface ChaosRule {
 /** Selects the rules that apply to a request. */
 export interface ChaosPlan {
   /**
-   * Returns the rules that apply to a request, in their configured order. `url` is the path and query below the base
-   * path.
+   * Returns the rules that apply to a request, in their configured order. `url` consists of the path below the base
+   * path and the query.
    */
   readonly draw: (operation: number | undefined, url: string) => readonly ChaosRule[];
 }
 
 /**
- * Creates a plan. Each rule counts its own matching requests, so the same seed and the same requests produce the same
- * chaos.
+ * Creates a plan. Each rule draws its own random numbers for the requests that it matches, so the same seed and the
+ * same requests produce the same chaos.
  */
 export function createChaosPlan(rules: readonly ChaosRule[], seed: number): ChaosPlan {
   const seeded = rules.map((rule, index) => ({ rule, random: createSeededRandom(seed * 31 + index + 1) }));

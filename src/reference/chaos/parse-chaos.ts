@@ -1,7 +1,7 @@
 import { CHAOS_GRAMMAR, CHAOS_NAMES, type ChaosName, DRIFT_KINDS, LAST_OPERATION } from './chaos-names.ts';
 import type { ChaosRule } from './chaos-plan.ts';
 
-/** An error that lists all `--fault` values that cannot be parsed, one per line. */
+/** An error that lists all invalid `--fault` values, one per line. */
 export class ChaosSyntaxError extends Error {
   readonly problems: readonly string[];
 
@@ -78,7 +78,7 @@ function parseRule(text: string): ChaosRule | string {
   };
 }
 
-/** Parses the values of `--fault`. Throws a ChaosSyntaxError that lists all invalid ones. */
+/** Parses the values of `--fault`. Throws a ChaosSyntaxError that lists all invalid values. */
 export function parseChaos(texts: readonly string[]): readonly ChaosRule[] {
   const parsed = texts.map((text) => ({ text, result: parseRule(text) }));
   const problems = parsed.flatMap(({ text, result }) =>

@@ -4,7 +4,7 @@ import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import type { Sql, UserRow } from '../store/sql.ts';
 import { badCredential, missingCredential, missingPermission, refuse } from './legacy-response.ts';
 
-/** The caller of a request; `id` is 0 for an anonymous caller. */
+/** The caller of a request. `id` is 0 for an anonymous caller. */
 export interface Caller {
   readonly id: number;
   readonly username: string;
@@ -37,7 +37,7 @@ const PERMISSIONS = [
   'Add attachments to issues',
 ] as const;
 
-/** One permission name. */
+/** The name of a permission. */
 export type Permission = (typeof PERMISSIONS)[number];
 
 const ANONYMOUS: readonly Permission[] = [
@@ -68,13 +68,14 @@ const ROLES = {
 /** The name of a role. */
 export type RoleName = keyof typeof ROLES;
 
-/** Refuses an anonymous caller with 401 and a challenge. */
+/** Refuses an anonymous caller with status 401 and a challenge. */
 export function requireCredential(caller: Caller): void {
   if (caller.anonymous) refuse(missingCredential());
 }
 
 /**
- * Refuses a caller who lacks any of the permissions. Like the legacy server, it sends 401 and the permission message.
+ * Refuses a caller who lacks any of the permissions. As on the legacy server, the response has status 401 and contains
+ * the permission message.
  */
 export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());
@@ -104,7 +105,10 @@ function userOfToken(sql: Sql, token: string): UserRow | undefined {
   return sql.get<UserRow>('SELECT u.* FROM users u JOIN tokens t ON t.user_id = u.id WHERE t.token = ?', token);
 }
 
-/** Identifies the caller by Basic, Bearer or `x-auth-token`; refuses an invalid credential with 401 and a challenge. */
+/**
+ * Identifies the caller by Basic, Bearer or `x-auth-token`. Refuses an invalid credential with status 401 and a
+ * challenge.
+ */
 export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   const { authorization } = headers;
   const token = headers['x-auth-token'];
@@ -155,7 +159,7 @@ function loadCaller(sql: Sql, user: UserRow): Caller {
 }
 
 /**
- * Returns the hash of a demo password, salted with the user's id. A fast hash is sufficient, because these passwords
+ * Returns the hash of a demo password, salted with the user's id. A fast hash is sufficient, because the demo passwords
  * are public.
  */
 export function passwordHash(userId: number, password: string): string {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The body of a response: a JSON value (which chaos can change), an HTML page, raw bytes, or empty. */
+/** The body of a response: a JSON value (which chaos rules can change), an HTML page, raw bytes, or nothing. */
 type LegacyPayload =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'html'; readonly text: string }
@@ -52,41 +52,41 @@ export function htmlErrorPage(
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Community"' };
 
-/** Returns an error in the `{error}` shape. */
+/** Returns an error in the shape `{error}`. */
 export function plainError(status: number, message: string): LegacyResponse {
   return jsonResponse({ error: message }, status);
 }
 
 /**
- * Returns the response for a missing permission: 401 without a challenge, in the `{errors: {message}}` shape, with an
- * HTML line break in the message (field facts, grade D).
+ * Returns the response for a missing permission: status 401 without a challenge, in the shape `{errors: {message}}`,
+ * with an HTML line break in the message (field facts, grade D).
  */
 export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";
   return jsonResponse({ errors: { message } }, 401);
 }
 
-/** Returns 401 with a challenge, in the `{error}` shape, for an invalid credential. */
+/** Returns status 401 with a challenge, in the shape `{error}`, for an invalid credential. */
 export function badCredential(): LegacyResponse {
   return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }
 
-/** Returns 401 with a challenge and an empty body, for an operation that requires a credential. */
+/** Returns status 401 with a challenge and an empty body, for an operation that requires a credential. */
 export function missingCredential(): LegacyResponse {
   return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
 }
 
-/** Returns 400 for an invalid id in the path, with the message that is documented for the job id. */
+/** Returns status 400 for an invalid id in the path. The message is the one that is documented for job ids. */
 export function invalidId(name: string): LegacyResponse {
   return plainError(400, `The provided '${name}' is/are invalid`);
 }
 
-/** Returns 404 for a well-formed id that does not exist. */
+/** Returns status 404 for a well-formed id that does not exist. */
 export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }
 
-/** Ends an operation early; the app writes its response. */
+/** Thrown to end an operation early. The app then writes the response that it contains. */
 export class LegacyRefusal extends Error {
   readonly response: LegacyResponse;
 

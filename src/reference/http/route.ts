@@ -34,7 +34,7 @@ function parseBody(bytes: unknown): unknown {
 }
 
 /**
- * Converts an Express request with a raw body to a LegacyRequest. The body is parsed only when an operation reads it.
+ * Converts an Express request with a raw body to a LegacyRequest. The body is not parsed until an operation reads it.
  */
 export function readRequest(request: Request, caller: Caller): LegacyRequest {
   const mark = request.url.indexOf('?');
@@ -53,7 +53,10 @@ export function readRequest(request: Request, caller: Caller): LegacyRequest {
 
 const MAX_ID = 9_223_372_036_854_775_807n;
 
-/** Parses an id in the path. Refuses with 400 if it is not a 64-bit integer, and with 404 if it exceeds 2^53. */
+/**
+ * Parses an id in the path. Refuses it with status 400 if it is not a 64-bit integer, and with status 404 if it exceeds
+ * 2^53.
+ */
 export function readPathId(text: string, name: string): number {
   if (!/^\d{1,19}$/.test(text) || BigInt(text) > MAX_ID) refuse(invalidId(name));
   const id = Number(text);

@@ -5,7 +5,7 @@ type Item = Readonly<Record<string, unknown>>;
 
 /**
  * The fields that are missing from some items, by operation number. The contract expects these fields but does not
- * require them. None of them contains personal data.
+ * require them, and none of them contains personal data.
  */
 const OMITTED: Readonly<Record<number, readonly string[]>> = {
   6: ['slug', 'answerCount', 'primaryContainerId'],
@@ -18,8 +18,8 @@ const OMITTED: Readonly<Record<number, readonly string[]>> = {
 const SHARE = 0.02;
 
 /**
- * Leaves out an expected field from some list items, as a real server does. The seed and an item's id determine whether
- * a field is missing, and which one, so an item always has the same fields. Returns all other responses unchanged.
+ * Omits an expected field from some list items, as a real server does. The seed and an item's id determine whether a
+ * field is missing, and which one, so an item always has the same fields. Returns all other responses unchanged.
  */
 export const withIncompleteItems =
   (seed: number) =>
@@ -35,7 +35,7 @@ export const withIncompleteItems =
   };
 
 function withoutField(item: Item, names: readonly string[], seed: number): Item {
-  // A projection can leave out the id. An id beyond 2^53 is raw JSON, so its digits are read from the text.
+  // A projection can remove the id. An id beyond 2^53 is raw JSON, so its digits are taken from its JSON text.
   const digits = (JSON.stringify(item['id']) ?? '').replaceAll(/\D/g, '');
   if (digits === '') return item;
   const random = createSeededRandom(seed * 31 + Number(digits.slice(-9)));

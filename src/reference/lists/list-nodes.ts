@@ -9,7 +9,7 @@ interface NodeListing {
   readonly types: readonly string[];
   /** An additional condition, for example on the parent. */
   readonly condition?: SqlCondition;
-  /** The sort order if the requested one is absent or unknown; '' means oldest first. */
+  /** The sort order to use if the requested one is absent or unknown. An empty string means oldest first. */
   readonly defaultSort: 'active' | '';
   readonly toItem: (sql: Sql, node: NodeRow, caller: LegacyRequest['caller']) => Record<string, unknown>;
 }
@@ -60,8 +60,8 @@ function wordCondition(word: string): SqlCondition {
 }
 
 /**
- * Reads `q`. Each word must occur in the title, the body or a topic, ignoring case. Parts of words match, so `*` has no
- * effect.
+ * Reads `q`. Each word must occur in the title, the body or a topic, ignoring case. A word also matches as part of a
+ * longer word, so `*` has no effect.
  */
 function searchFilter(query: URLSearchParams): SqlCondition[] {
   const words = (query.get('q') ?? '').split(/\s+/).map((word) => word.replaceAll('*', ''));
@@ -98,7 +98,7 @@ function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** Reads `spaceId`, or `space`, which older clients send. */
+/** Reads `spaceId`, or `space`, which older clients send instead. */
 function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];

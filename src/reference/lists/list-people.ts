@@ -14,7 +14,10 @@ const USER_SORTS: ReadonlyMap<string, string> = new Map([
   ['oldest', 'u.created_at, u.id'],
 ]);
 
-/** Returns one page of users in the envelope, sorted by reputation unless the request names another known sort. */
+/**
+ * Returns one page of users in the envelope, sorted by reputation unless the request specifies another known sort
+ * order.
+ */
 export function listUsers(sql: Sql, request: LegacyRequest, condition: SqlCondition): Record<string, unknown> {
   const requestedSort = request.query.get('sort') ?? '';
   const sort = USER_SORTS.has(requestedSort) ? requestedSort : 'reputation';
@@ -58,7 +61,9 @@ function flag(query: URLSearchParams, name: string, fallback: boolean): boolean 
   return value === 'true' || (value !== 'false' && fallback);
 }
 
-/** Renders a follow relation. The specification does not show its fields, so these are our choice. */
+/**
+ * Renders a follow relation. The specification does not show the fields of a follow relation, so they are our choice.
+ */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
     id: row.follow_id,
@@ -73,7 +78,7 @@ function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<
 
 /**
  * Returns one page of followers as users, or as follow relations if `details=true`. The first page is page 0.
- * `active=false` includes inactive followers.
+ * `active=false` also includes inactive followers.
  */
 export function listFollowers(sql: Sql, request: LegacyRequest, followed: Followed): Record<string, unknown> {
   const { query } = request;
@@ -99,7 +104,7 @@ export function listFollowers(sql: Sql, request: LegacyRequest, followed: Follow
   return toPagedList({ request: page, sort: ORDERS.has(requestedSort) ? requestedSort : '', total, items });
 }
 
-/** Returns one page of topics in the envelope, most used first. */
+/** Returns one page of topics in the envelope, most frequently used first. */
 export function listTopics(sql: Sql, request: LegacyRequest, condition: SqlCondition): Record<string, unknown> {
   const page = readPageRequest(request.query, { firstPage: 1, size: 35 });
   const { text, values } = condition;

@@ -31,14 +31,15 @@ export function readPageRequest(query: URLSearchParams, defaults: PageDefaults):
 interface ListPage {
   readonly request: PageRequest;
   readonly sort: string;
-  /** The available sort names; absent from user and topic lists. */
+  /** The available sort names. Absent from user and topic lists. */
   readonly sorts?: readonly string[];
   readonly total: number;
   readonly items: readonly unknown[];
 }
 
 /**
- * Returns the list envelope. A page past the last one is empty, because clients request pages 1 to 5 without checking.
+ * Returns the list envelope. A page past the last one is empty rather than an error, because clients request pages 1 to
+ * 5 without checking.
  */
 export function toPagedList(page: ListPage): Record<string, unknown> {
   return {

@@ -37,8 +37,8 @@ function isPlain(value: unknown): value is Json {
 }
 
 /**
- * Returns the paths below `key`. Returns undefined if no path contains the key, and an empty list if a path ends with
- * it.
+ * Returns the selected paths below `key`. Returns undefined if no path starts with the key, and an empty list if a path
+ * ends with the key.
  */
 function below(key: string, selected: readonly string[]): string[] | undefined {
   const named = selected.filter((path) => path === key || path.startsWith(`${key}.`));
@@ -82,8 +82,8 @@ const EXTRAS = [
 ] as const;
 
 /**
- * Adds the counts that undocumented routes return if `include` or `includeOnly` names them. Documented routes never
- * return these counts.
+ * Adds the counts that undocumented routes return if they are named in `include` or `includeOnly`. Documented routes
+ * never return these counts.
  */
 export function withExtraFields(
   sql: Sql,

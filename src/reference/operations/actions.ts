@@ -62,8 +62,8 @@ export const cancelWiki: LegacyRoute = {
 };
 
 /**
- * Operation 11: removes the caller's favorite and cancels its action. Refuses with 400 if the node is not one of the
- * caller's favorites.
+ * Operation 11: removes the caller's favorite and cancels its action. Refuses the request with status 400 if the node
+ * is not one of the caller's favorites.
  */
 export const unmarkFavorite: LegacyRoute = {
   operation: 11,

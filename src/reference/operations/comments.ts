@@ -80,8 +80,8 @@ export const createComment: LegacyRoute = {
 };
 
 /**
- * Comment write (inferred): changes a comment's body or visibility. Only the author may edit a comment that is not a
- * wiki.
+ * Comment write (inferred): changes a comment's body or visibility. Only the author may edit a comment, unless the
+ * comment is a wiki.
  */
 export const updateComment: LegacyRoute = {
   method: 'PUT',
@@ -102,7 +102,7 @@ export const updateComment: LegacyRoute = {
   },
 };
 
-/** The callers who can see a comment. If `visibility` is null, everyone can. */
+/** The callers who can see a comment. If `visibility` is null, everyone can see it. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -155,7 +155,7 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 }
 
 /**
- * Decides who can see a comment that is being written. Refuses the write with 400 if it breaks one of the
+ * Decides who can see a comment that is being written. Refuses the write with status 400 if it breaks one of the
  * specification's three rules: an inherited visibility cannot be changed, recipients are allowed only with the
  * visibility `recipients`, and a private option requires its permission.
  */
@@ -195,7 +195,7 @@ function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility):
   return comment;
 }
 
-/** The visibility of a public comment. The specification does not name it, and it is stored as NULL. */
+/** The visibility of a public comment. The specification does not name it. It is stored as NULL. */
 const PUBLIC_VISIBILITY = 'public';
 
 /** The three private options, each with the permission it requires. The specification names only `recipients`. */
@@ -231,7 +231,7 @@ function absent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Parses the body of a comment write. Refuses an invalid body with 400. */
+/** Parses the body of a comment write. Refuses an invalid body with status 400. */
 function readCommentDraft(value: unknown, needs: 'with body' | 'any part'): CommentDraft {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(plainError(400, 'The comment is missing.'));

@@ -10,7 +10,7 @@ function contentOf(body: unknown): string {
   return content;
 }
 
-/** Operation 1: stores the users that a CSV file lists. The schedule route then creates jobs for the stored file. */
+/** Operation 1: stores the users listed in a CSV file. The schedule route then creates jobs for the stored file. */
 export const uploadGdprFile: LegacyRoute = {
   operation: 1,
   method: 'POST',
@@ -31,7 +31,7 @@ export const uploadGdprFile: LegacyRoute = {
   },
 };
 
-/** Operation 2: one GDPR job. It requires a credential, but no permission. */
+/** Operation 2: one GDPR job. Requires a credential but no permission. */
 export const getGdprJob: LegacyRoute = {
   operation: 2,
   method: 'GET',

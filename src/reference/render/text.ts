@@ -2,7 +2,7 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Formats epoch ms as `MM/DD/YYYY hh:mm AM|PM` in UTC, as in `creationDateFormatted`. */
+/** Formats epoch milliseconds as `MM/DD/YYYY hh:mm AM|PM` in UTC, as in `creationDateFormatted`. */
 export function toFormattedDate(at: number): string {
   const date = new Date(at);
   const hour = date.getUTCHours();
@@ -11,8 +11,8 @@ export function toFormattedDate(at: number): string {
 }
 
 /**
- * Formats epoch ms as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. This is how the legacy server
- * prints a date that it has read from its database.
+ * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. This is how the legacy
+ * server prints a date that it has read from its database.
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
@@ -21,8 +21,8 @@ export function toStoredDate(at: number): string {
 }
 
 /**
- * Formats epoch ms as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. This is also how the legacy server prints a
- * date that is not stored yet.
+ * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. This is also how the legacy
+ * server prints a date that it has not stored yet.
  */
 export function toWeekdayDate(at: number): string {
   const date = new Date(at);
@@ -30,15 +30,15 @@ export function toWeekdayDate(at: number): string {
   return `${day} ${date.toISOString().slice(11, 19)} UTC ${date.getUTCFullYear()}`;
 }
 
-/** Formats epoch ms as `MM/DD/YYYY HH:mm` in UTC, as in a GDPR job's `scheduleTime`. */
+/** Formats epoch milliseconds as `MM/DD/YYYY HH:mm` in UTC, as in a GDPR job's `scheduleTime`. */
 export function toScheduleTime(at: number): string {
   const iso = new Date(at).toISOString();
   return `${iso.slice(5, 7)}/${iso.slice(8, 10)}/${iso.slice(0, 4)} ${iso.slice(11, 16)}`;
 }
 
 /**
- * Parses `MM/DD/YYYY HH:mm` in UTC to epoch ms. Returns undefined if the format is different or the date does not
- * exist.
+ * Parses `MM/DD/YYYY HH:mm` in UTC to epoch milliseconds. Returns undefined if the format is different or the date does
+ * not exist.
  */
 export function parseScheduleTime(text: string): number | undefined {
   const match = /^(\d{2})\/(\d{2})\/(\d{4}) (\d{2}):(\d{2})$/.exec(text);

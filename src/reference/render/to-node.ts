@@ -7,7 +7,8 @@ import { visibleNodes } from './visible-nodes.ts';
 const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
 
 /**
- * Renders a node as shown in all lists except the idea list, without the ids of children that the caller may not see.
+ * Renders a node as shown in all lists except the idea list. The ids of children that the caller may not see are
+ * omitted.
  */
 export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);
@@ -43,8 +44,8 @@ export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
 }
 
 /**
- * Renders an idea as shown in the idea list: a string id, `plug` instead of `slug`, topics as names, null parents, and
- * no view or vote counts.
+ * Renders an idea as shown in the idea list: with a string id, `plug` instead of `slug`, topics as names, null parents,
+ * and no view or vote counts.
  */
 export function toIdea(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);
@@ -135,7 +136,7 @@ function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   };
 }
 
-/** Renders a topic as shown in topic lists, with the ids of its children and parents. */
+/** Renders a topic as shown in topic lists, including the ids of its children and parents. */
 export function toListedTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   const children = sql.all<{ id: number }>('SELECT id FROM topics WHERE parent_id = ? ORDER BY id', topic.id);
   return {
@@ -164,12 +165,14 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Returns a stored body as HTML. The stored form is either HTML or plain text. */
+/** Returns a stored body as HTML. The body is stored as either HTML or plain text. */
 function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }
 
-/** Renders a node's attachments. Their fields are our choice, because the specification does not show them. */
+/**
+ * Renders a node's attachments. The specification does not show the fields of an attachment, so they are our choice.
+ */
 function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
   return rows.map((row) => ({
@@ -219,7 +222,7 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Returns a value that is serialized as the given JSON text so that integers beyond 2^53 keep all their digits. */
+/** Returns a value that is serialized as the given JSON text, so integers beyond 2^53 keep all their digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }

@@ -32,7 +32,7 @@ function toGroupSummary(group: GroupRow): Record<string, unknown> {
   };
 }
 
-/** Renders a user as shown in user lists, with group summaries and without the email address. */
+/** Renders a user as shown in user lists, with group summaries but without the email address. */
 export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
   const counts = sql.get<CountsRow>(COUNTS, user.id);
   const groups = sql.all<GroupRow>(
@@ -84,7 +84,7 @@ export function emailHash(email: string): string {
   return createHash('md5').update(email.trim().toLowerCase()).digest('hex');
 }
 
-/** Returns the URL of a user's avatar: an absolute http URL on the legacy host, as on real servers. */
+/** Returns the URL of a user's avatar. As on real servers, it is an absolute http URL on the legacy host. */
 export function avatarUrl(email: string): string {
   return `http://community.example.org/avatars/${emailHash(email)}.png`;
 }

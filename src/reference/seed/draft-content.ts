@@ -14,7 +14,7 @@ function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: nu
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
   // Every fourth wiki question belongs to alice so that the rule about a caller's own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // No questions are created in the last few months, so all answers and comments precede SEED_END.
+  // No questions are created in the last few months, which ensures that all answers and comments precede SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -59,7 +59,7 @@ function draftAnswer(random: SeededRandom, ids: SeedIds, question: NodeDraft): N
   };
 }
 
-/** Drafts all nodes in order of creation, with their ids and last activity. */
+/** Drafts all nodes in order of creation, including their ids and last activity. */
 export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   const roots = (type: RootType) =>
     Array.from({ length: COUNTS[type] }, (_, index) => draftRoot(random, ids, type, index));
@@ -72,7 +72,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not update the thread, because the update would reveal it.
+    // Private activity does not update the thread, because the update would reveal that the activity exists.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -91,12 +91,12 @@ interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// The ids of moderator, alice and bob, who each receive enough private comments for tests.
+// The ids of moderator, alice and bob. Each of them receives enough private comments for tests.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// The options are chosen in turn rather than at random so that each one occurs.
+// The options are chosen in turn rather than at random to ensure that each of them occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';
@@ -135,7 +135,7 @@ function draftComment(random: SeededRandom, ids: SeedIds, parent: NodeDraft, ind
   };
 }
 
-/** Drafts comments on nodes of all types; the last ones are replies to earlier comments. */
+/** Drafts comments on nodes of all types. The last comments are replies to earlier ones. */
 function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
@@ -148,7 +148,7 @@ function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, coun
   return [...comments, ...replies];
 }
 
-// The ids of admin, moderator, alice and bob; guest has no content.
+// The ids of admin, moderator, alice and bob. The guest has no content.
 const DEMO_AUTHORS = [1, 2, 3, 3, 4];
 const FIRST_OTHER = 5;
 
@@ -182,7 +182,10 @@ interface SeedIds {
 /** The private option of a seeded comment. */
 type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
-/** A node before it is inserted. Ids follow the order of creation, so a parent's id is always lower. */
+/**
+ * A node before it is inserted. Ids follow the order of creation, so the id of a parent is always lower than that of
+ * its child.
+ */
 export interface NodeDraft {
   id: number;
   readonly type: 'question' | 'answer' | 'comment' | 'idea' | 'ideacomment' | 'kbentry';

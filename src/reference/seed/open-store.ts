@@ -9,7 +9,7 @@ import { seedActions, seedAttachments, seedFollows, seedNodes } from './seed-nod
 import { SEED_START, SPACE_NAMES, TOPIC_NAMES, SEED_END } from './seed-words.ts';
 import { seedUsers } from './seed-users.ts';
 
-// Increase this number whenever the tables change, because existing database files are not migrated.
+// Increase this number whenever the tables change. Existing database files are not migrated.
 const LAYOUT = 1;
 
 function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
@@ -81,7 +81,7 @@ function seedSpaces(sql: Sql): number[] {
   });
 }
 
-// Far in the future so that the jobs stay pending.
+// A time far in the future, so that the jobs stay pending.
 const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;
 

@@ -8,7 +8,7 @@ const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, autho
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
   reports, depth, states, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-// Greater than 2^53, to detect readers that round: ids on real servers are 64-bit integers.
+// Greater than 2^53, because ids on real servers are 64-bit integers and clients that round them must be detected.
 const FIRST_LARGE_REVISION = 9_007_199_254_740_993n;
 
 function depthOf(draft: NodeDraft): number {
@@ -88,7 +88,9 @@ export function seedAttachments(sql: Sql, random: SeededRandom, nodes: readonly 
 
 const ACTIVE_SHARE = 0.8;
 
-/** Inserts the followers of topics, nodes and users. A target with followers has at least one active follower. */
+/**
+ * Inserts the followers of topics, nodes and users. Every target that has followers has at least one active follower.
+ */
 export function seedFollows(
   sql: Sql,
   random: SeededRandom,
@@ -106,7 +108,7 @@ export function seedFollows(
       sql.run(text, follower, kind, targetId, active, at);
     });
   for (const [index, id] of seeded.topics.entries()) {
-    // One topic in eight has more followers than fit on a page.
+    // One topic in eight has more followers than fit on one page.
     insert('topic', id, random.sample(seeded.users, index % 8 === 0 ? 55 : random.integer(4, 20)));
   }
   for (const { id, type } of seeded.nodes) {
@@ -214,7 +216,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
 }
 
 /**
- * Inserts the action log, with ids in chronological order, and the favorites that its actions created. Returns the
+ * Inserts the action log, with ids in chronological order, and the favorites created by the actions. Returns the
  * highest id.
  */
 export function seedActions(
@@ -243,7 +245,7 @@ export function seedActions(
   all
     .sort((one, other) => one.at - other.at)
     .forEach((action, index) => {
-      // No two actions have the same time, because `moreResults` uses it to separate pages.
+      // No two actions have the same time, because `moreResults` uses the time to separate pages.
       last = Math.max(action.at, last + 1000);
       insertAction(sql, random, index + 1, { ...action, at: last });
     });

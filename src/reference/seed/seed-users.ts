@@ -14,7 +14,7 @@ interface SeededAccount extends ReferenceAccount {
   readonly noRealname?: boolean;
 }
 
-/** Creates an ordinary account. Some of these accounts have combinations of rights that no demo account has. */
+/** Creates an ordinary account. Some ordinary accounts have combinations of rights that no demo account has. */
 function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
   const first = FIRST_NAMES[index % FIRST_NAMES.length] ?? '';
   const last =

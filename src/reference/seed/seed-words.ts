@@ -4,7 +4,7 @@ export const FIRST_NAMES = 'Hana Ivo Jana Karel Lena Milan Nora Otto Petra Radim
 /** Last names of seeded users. */
 export const LAST_NAMES = 'Abel Brandt Cerny Dvorak Eriksen Fischer Grant Hall'.split(' ');
 
-/** The names of the 8 groups; their ids are 1 to 8 in this order. */
+/** The names of the 8 groups. Their ids are 1 to 8, in this order. */
 export const GROUP_NAMES = [
   'Super Users',
   'Moderators',

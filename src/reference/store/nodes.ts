@@ -1,6 +1,6 @@
 import { type ActionRow, nextId, type NodeRow, type Sql } from './sql.ts';
 
-/** A node to insert. Without a parent, the node starts a thread. */
+/** A node to insert. If it has no parent, it starts a thread. */
 interface NewNode {
   readonly type: string;
   readonly parent: NodeRow | undefined;
@@ -50,7 +50,10 @@ interface NodeBelow {
   readonly body: string;
   /** The creation time, in epoch milliseconds. */
   readonly at: number;
-  /** True to update the thread's last activity. False for a private comment, because the update would reveal it. */
+  /**
+   * True to update the thread's last activity. False for a private comment, because the update would reveal its
+   * existence.
+   */
   readonly showsActivity: boolean;
 }
 
@@ -72,13 +75,13 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    // The id is bound as text, because a number would be bound as REAL and printed with a fraction.
+    // The id is bound as text. A number would be bound as REAL and printed with a fraction.
     String(nextId(sql, 'revisions')),
     nodeId,
   );
 }
 
-/** Returns the slug of a title: lower case, words joined by hyphens. */
+/** Returns the slug of a title: its words in lower case, joined by hyphens. */
 export function toSlug(title: string): string {
   return title
     .toLowerCase()

@@ -7,7 +7,7 @@ export interface Sql {
   get<Row>(text: string, ...values: SQLInputValue[]): Row | undefined;
   run(text: string, ...values: SQLInputValue[]): void;
   script(text: string): void;
-  /** Runs the function in a transaction and rolls back if it throws. */
+  /** Runs the function in a transaction, which is rolled back if the function throws. */
   transaction<Result>(work: () => Result): Result;
   close(): void;
 }
@@ -23,8 +23,8 @@ export function openSql(path: string): Sql {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text);
-    // List queries are composed from requests, so the number of cached statements is limited. When the limit is
-    // reached, the oldest statement is removed.
+    // List queries are composed from request parameters, so the number of cached statements is limited. When the limit
+    // is reached, the oldest statement is removed.
     if (statements.size >= 500)
       for (const oldest of statements.keys()) {
         statements.delete(oldest);
@@ -57,7 +57,7 @@ export function openSql(path: string): Sql {
   };
 }
 
-/** The tables of the reference server. Instants are epoch ms, flags are 0 or 1, and lists are JSON text. */
+/** The tables of the reference server. Times are in epoch milliseconds, flags are 0 or 1, and lists are JSON text. */
 export const TABLES = `
 CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE users (

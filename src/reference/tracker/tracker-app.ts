@@ -3,8 +3,8 @@ import express, { type Express, type NextFunction, type Request, type Response }
 const FORM_LIMIT = '20mb';
 
 /**
- * Creates the embedded issue tracker. It has a few issues, accepts attachments for them and returns the documented
- * objects.
+ * Creates the embedded issue tracker, which has a few issues. It accepts attachments for them and returns the
+ * documented objects.
  */
 export function createTrackerApp(url: () => string, clock: () => number): Express {
   const app = express();
@@ -77,7 +77,8 @@ export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string 
   key: `QA-${number}`,
 }));
 
-// Attachments are stored in memory. When there are more than this number, the oldest is removed.
+// The maximum number of attachments, which are stored in memory. When the maximum is exceeded, the oldest attachment is
+// removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 
@@ -104,7 +105,10 @@ function trackerAuthor(url: string): Record<string, unknown> {
   };
 }
 
-/** Creates the tracker's issues. `url` returns the tracker's own URL, and `clock` returns the time in epoch ms. */
+/**
+ * Creates the tracker's issues. `url` returns the tracker's own URL, and `clock` returns the time in epoch
+ * milliseconds.
+ */
 function createIssues(url: () => string, clock: () => number): Issues {
   const files = new Map<string, IssueFile>();
   let nextId = 10_100;

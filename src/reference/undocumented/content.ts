@@ -119,7 +119,7 @@ function readQuestion(sql: Sql, value: unknown): QuestionDraft {
   return { title, body: typeof body === 'string' ? body : '', topics: names.map(String), spaceId: space.id };
 }
 
-/** Creates a question and ignores topics that do not exist. */
+/** Creates a question. Topics that do not exist are ignored. */
 export const askQuestionRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/question.json',

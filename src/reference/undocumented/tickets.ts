@@ -11,7 +11,7 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   if (ticket.outcome !== 'found') {
     return ticket.outcome === 'unknown' ? notFound() : plainError(500, 'The issue tracker could not be reached.');
   }
-  // The specification does not show the shape, so the response contains the id under both names that clients may
+  // The specification does not show the structure, so the response contains the id under both names that clients may
   // expect.
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
@@ -41,7 +41,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
   },
 ];
 
-/** Returns the content of an attachment. Its URL is shown in the node that the attachment belongs to. */
+/** Returns the content of an attachment. The node that the attachment belongs to shows the attachment's URL. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',
