@@ -14,14 +14,14 @@ import {
   type Services,
 } from './assembly/assemble-services.ts';
 import { type Calibration, calibrate } from './assembly/calibrate.ts';
-import { openLadder } from './assembly/assemble-ladder.ts';
-import { openOverrides, overrideRules } from './assembly/assemble-overrides.ts';
+import { openLadder } from './assembly/features/assemble-ladder.ts';
+import { openOverrides, overrideRules } from './assembly/features/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
-import { reportToPrimary } from './assembly/operator-view.ts';
-import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/process-role.ts';
+import { reportToPrimary } from './assembly/operators/operator-view.ts';
+import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/sharing/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
-import { logBaseline } from './assembly/assemble-ledger.ts';
+import { logBaseline } from './assembly/features/assemble-ledger.ts';
 import { versionOfKey } from './cache/stored-page.ts';
 import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';

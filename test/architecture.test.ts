@@ -25,8 +25,8 @@ describe('the import layers', () => {
   });
 
   it('reject a planted upward import', () => {
-    const planted = { path: 'cache/planted.ts', text: "import { x } from '../pipeline/order.ts';" };
-    expect(brokenImports([...files, planted])).toEqual(['cache/planted.ts → pipeline/order.ts']);
+    const planted = { path: 'cache/planted.ts', text: "import { x } from '../pipeline/stage-order.ts';" };
+    expect(brokenImports([...files, planted])).toEqual(['cache/planted.ts → pipeline/stage-order.ts']);
   });
 
   it('reject a planted import between two features and one into the reference server', () => {
@@ -84,12 +84,12 @@ describe('the sources', () => {
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
-        .filter((to) => /^ledger\/store\/(?!ledger-location|ledger-file\.ts)/.test(to))
+        .filter((to) => /^ledger\/store\/(?!ledger-location|sqlite\/ledger-file\.ts)/.test(to))
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
       // Entries go to the memory store until the configured store is open, or permanently if no store is configured.
-      'assembly/assemble-ledger.ts → ledger/store/memory-store.ts',
+      'assembly/features/assemble-ledger.ts → ledger/store/memory-store.ts',
     ]);
   });
 

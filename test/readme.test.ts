@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
 import { MODE_NAMES, MODES } from '../src/model/checks.ts';
-import { tempFolder } from './builders/temp-folder.ts';
+import { writeEveryStage } from './builders/every-stage.ts';
 import { processIoOf } from './cli/process-io-of.ts';
 import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
@@ -107,17 +106,7 @@ describe('the diagram of a request', () => {
   const section = sectionOf(readme, 'The path of a request');
 
   it("shows every stage, in the program's order", async () => {
-    const folder = tempFolder();
-    const file = join(folder, 'portico.yaml');
-    const overrides = { file: join(folder, 'overrides.json') };
-    // `rewrite-addresses` and `limit-rate` require a setting, and `refuse-disabled` requires an override.
-    const rateLimits = [{ name: 'all', requests: 1, windowSeconds: 1 }];
-    const roles = { file: join(ROOT, 'config', 'roles.yaml') };
-    writeFileSync(file, JSON.stringify({ rewriteUrls: true, rateLimits, roles, overrides }));
-    const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
-    const disabled = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', setAt, until };
-    writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [disabled] }));
-    const { stdout } = await portico('plan', '--config', file);
+    const { stdout } = await portico('plan', '--config', writeEveryStage());
     const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
       // The plan is followed by the override.
       return (match[1] ?? '').replace(/ {3}\[.*$/, '').split(' → ');

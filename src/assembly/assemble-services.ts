@@ -28,8 +28,8 @@ import type { AddressChange } from '../upstream/address-pool.ts';
 import { createRateLimiter, type RateLimiter } from '../pipeline/stages/limit-rate.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
-import { CONTRACT_CHANGED, ladderSetup } from './assemble-ladder.ts';
-import { createAuthenticator, type LoginMemory, refusesByIdentity } from './create-authenticator.ts';
+import { CONTRACT_CHANGED, ladderSetup } from './features/assemble-ladder.ts';
+import { createAuthenticator, type LoginMemory, refusesByIdentity } from './features/create-authenticator.ts';
 import {
   type AcceptsViolation,
   createLastingServices,
@@ -43,11 +43,11 @@ import {
   type ProcessRole,
   serveBudgets,
   shareWithProcesses,
-} from './process-role.ts';
-import { type SharedDemotions, shareDemotions } from './shared-demotions.ts';
-import { openSharedState, type SharedState } from './shared-state.ts';
-import type { Upstreams } from './upstreams.ts';
-import { assembleShadow } from './watch-shadow.ts';
+} from './sharing/process-role.ts';
+import { type SharedDemotions, shareDemotions } from './sharing/shared-demotions.ts';
+import { openSharedState, type SharedState } from './sharing/shared-state.ts';
+import type { Upstreams } from './features/upstreams.ts';
+import { assembleShadow } from './features/watch-shadow.ts';
 
 /** System facilities that tests and embedding programs can replace. */
 export interface AssemblyParts {

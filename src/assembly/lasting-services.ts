@@ -26,21 +26,21 @@ import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import type { MetricsOptions } from '../telemetry/trace-counters.ts';
+import type { MetricsOptions } from '../telemetry/request-metrics.ts';
 import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
-import { assembleLadder } from './assemble-ladder.ts';
-import { assembleOverrides } from './assemble-overrides.ts';
-import { assembleLedger } from './assemble-ledger.ts';
-import { createLearning, type Learning } from './learning.ts';
+import { assembleLadder } from './features/assemble-ladder.ts';
+import { assembleOverrides } from './features/assemble-overrides.ts';
+import { assembleLedger } from './features/assemble-ledger.ts';
+import { createLearning, type Learning } from './features/learning.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, operatorView } from './operator-view.ts';
-import { type ProcessChanges, type ProcessRole, serveUploadClaims, uploadClaimsOfPrimary } from './process-role.ts';
-import type { SharedDemotions } from './shared-demotions.ts';
-import type { SharedState } from './shared-state.ts';
-import { createUpstreams, type Upstreams } from './upstreams.ts';
+import { type OperatorView, operatorView } from './operators/operator-view.ts';
+import { type ProcessChanges, type ProcessRole, serveUploadClaims, uploadClaimsOfPrimary } from './sharing/process-role.ts';
+import type { SharedDemotions } from './sharing/shared-demotions.ts';
+import type { SharedState } from './sharing/shared-state.ts';
+import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 
 /** The services that live until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {

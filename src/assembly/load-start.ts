@@ -14,9 +14,9 @@ import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-o
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
-import { readStoredLadder } from './assemble-ladder.ts';
-import { readStoredOverrides } from './assemble-overrides.ts';
-import { type LearnedBefore, loadLearned } from './learning.ts';
+import { readStoredLadder } from './features/assemble-ladder.ts';
+import { readStoredOverrides } from './features/assemble-overrides.ts';
+import { type LearnedBefore, loadLearned } from './features/learning.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before the services are created. */

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { PrimaryRole } from '../assembly/process-role.ts';
+import type { PrimaryRole } from '../assembly/sharing/process-role.ts';
 import { type Settings, withUpstreamUrl, workerShare } from '../config/settings.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -13,7 +13,7 @@ import {
   type WorkerProcess,
 } from '../workers/supervise-workers.ts';
 import { CommandFailure, type CommandIo, type CommandLine, EXIT } from './command.ts';
-import { readSettingsFrom, settingsFrom } from './config-flags.ts';
+import { readSettingsFrom, settingsFrom } from './flags/config-flags.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from './v8-heap.ts';
 
 /** Runs the command in a worker process, until the primary process stops it. */

@@ -1,11 +1,10 @@
 import { renderComparedHtml, renderHtml } from './html-report.ts';
-import { renderJson } from './json-report.ts';
+import { renderComparedJson, renderJson } from './json-report.ts';
 import { renderComparedJunit, renderJunit } from './junit-report.ts';
-import { renderMarkdown } from './markdown-report.ts';
-import { renderComparedJson, renderComparedMarkdown, renderComparedTable } from './render-comparison.ts';
+import { renderComparedMarkdown, renderMarkdown } from './markdown-report.ts';
 import type { RenderComparison, RenderReport } from './render-options.ts';
 import { renderComparedSarif, renderSarif } from './sarif-report.ts';
-import { renderTable } from './table-report.ts';
+import { renderComparedTable, renderTable } from './table-report.ts';
 
 /** An output format: one function renders a report, and the other renders a comparison of two reports. */
 interface ReportFormat {

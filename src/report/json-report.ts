@@ -1,15 +1,16 @@
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from '../model/ledger-entry.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
+import { CHANGES, type ComparedFinding, type Comparison } from './comparison.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
 /** The version of the JSON report. It increases with every incompatible change. */
-export const REPORT_VERSION = 1;
+const REPORT_VERSION = 1;
 
 /** The id of the JSON Schema of the report. */
-export const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
+const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
 /** Renders a report as JSON. Unknown values are null. Instants are in ISO 8601, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
@@ -49,6 +50,25 @@ export const renderJson: RenderReport = (report, { version }) => {
     ...(report.lostAt !== undefined && { lostAt: iso(report.lostAt) }),
   });
 };
+
+/** Renders a comparison as JSON. */
+export function renderComparedJson({ before, after, findings }: Comparison): string {
+  const changes = CHANGES.map((change) => [change, findings.filter((one) => one.change === change).map(comparedFinding)]);
+  return jsonText({
+    $schema: REPORT_SCHEMA,
+    version: REPORT_VERSION,
+    kind: 'comparison',
+    before,
+    after,
+    ...Object.fromEntries(changes),
+  });
+}
+
+const comparedFinding = ({ finding, before, after, unasked }: ComparedFinding) =>
+  Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked });
+
+const sideOf = (finding: ComparedFinding['before']) =>
+  finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };
 
 /** Converts one violation to the form that all JSON output uses. */
 export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {

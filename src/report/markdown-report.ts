@@ -1,4 +1,13 @@
 import type { AcceptedViolation } from '../model/ledger-entry.ts';
+import {
+  CHANGE_WORDS,
+  changedShares,
+  type ComparedFinding,
+  type Comparison,
+  comparisonWords,
+  groupedByChange,
+  NO_DIFFERENCE,
+} from './comparison.ts';
 import { escapeMarkdown, markdownCode } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, isNew, type Report } from './report.ts';
@@ -32,6 +41,23 @@ export const renderMarkdown: RenderReport = (report) => {
   ];
   return bounded(lines);
 };
+
+const COMPARISON_HEAD = ['', '| Operation | Violation | Category | Share | Fingerprint |', '| --- | --- | --- | ---: | --- |'];
+
+/** Renders a comparison as Markdown, for a comment. */
+export function renderComparedMarkdown(comparison: Comparison): string {
+  const groups = groupedByChange(comparison).flatMap(({ change, findings }) =>
+    ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(COMPARISON_HEAD, findings.map(comparedRow)),
+  );
+  const title = ['## Contract comparison', '', `**${escapeMarkdown(comparisonWords(comparison))}**`];
+  return title.concat(groups.length === 0 ? ['', NO_DIFFERENCE] : groups).join('\n');
+}
+
+function comparedRow(one: ComparedFinding): string {
+  const { entry } = one.finding;
+  const words = `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}`;
+  return `| ${markdownCode(operationName(entry.operation))} | ${words} | ${entry.category} | ${escapeMarkdown(changedShares(one))} | ${markdownCode(entry.fingerprint)} |`;
+}
 
 const HEAD = ['| Operation | Violation | Count | Share | Fingerprint |', '| --- | --- | ---: | ---: | --- |'];
 

@@ -1,6 +1,15 @@
 import { type AcceptedViolation, isOutage } from '../model/ledger-entry.ts';
+import {
+  CHANGE_WORDS,
+  changedShares,
+  type ComparedFinding,
+  type Comparison,
+  comparisonWords,
+  groupedByChange,
+  NO_DIFFERENCE,
+} from './comparison.ts';
 import { plainText, createPaint, type Paint, wrapText } from './plain-text.ts';
-import type { RenderReport } from './render-options.ts';
+import type { RenderOptions, RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
   incompleteWords,
@@ -38,6 +47,25 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
     ...hintLines(report, width),
   ].join('\n');
 };
+
+/** Renders a comparison as a table for terminals. */
+export function renderComparedTable(comparison: Comparison, { columns, colors }: RenderOptions): string {
+  const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
+  const paint = createPaint(colors);
+  const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
+    const head = ['', paint('bold', `${CHANGE_WORDS[change]} (${findings.length})`)];
+    return head.concat(findings.flatMap((one) => comparedLines(one, width)));
+  });
+  const title = wrapText(plainText(comparisonWords(comparison)), width).map((line) => paint('bold', line));
+  return title.concat(groups.length === 0 ? NO_DIFFERENCE : groups).join('\n');
+}
+
+function comparedLines(one: ComparedFinding, width: number): string[] {
+  const { entry } = one.finding;
+  const place = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
+  const text = plainText(`${entry.fingerprint}  ${changedShares(one)}  ${entry.category}  ${place}`);
+  return wrapText(text, width - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
+}
 
 const row = (cells: readonly [string, string, string, string, string, string], width: number): string => {
   const [state, operation, count, share, seen, fingerprint] = cells;

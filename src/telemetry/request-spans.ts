@@ -5,7 +5,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Attempt, CheckVerdict, Trace } from '../model/trace.ts';
 import { safePath } from '../privacy/path-text.ts';
 import { siblingSpan } from './trace-context.ts';
-import { spendsErrorBudget } from './trace-counters.ts';
+import { spendsErrorBudget } from './request-metrics.ts';
 
 /** The facts about the gateway that spans contain. All of them come from the contract and the configuration. */
 export interface SpanSubject {

@@ -24,10 +24,12 @@ export interface CaseStep {
   readonly trace: Readonly<Record<string, string>>;
 }
 
-/** A scenario with a title, an optional configuration, and one or more steps. */
+/** A scenario with a title, an optional configuration, optional overrides, and one or more steps. */
 export interface Case {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
+  /** The overrides that an operator sets before the first request, in the format of the admin side. */
+  readonly overrides: readonly Readonly<Record<string, unknown>>[];
   readonly steps: readonly CaseStep[];
 }
 
@@ -36,16 +38,19 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-const BLOCKS = new Set(['config', 'request', 'upstream', 'expect', 'trace']);
+const BLOCKS = new Set(['config', 'override', 'request', 'upstream', 'expect', 'trace']);
 
 /** Reads a case file. Throws if it contains an unknown line, so that every line is checked. */
 export function readCase(text: string): Case {
   const [title = '', ...rest] = text.trim().split(/\n\s*\n/);
   const blocks = rest.map(toBlock);
-  const config = blocks.find(({ name }) => name === 'config');
+  const yamlOf = (wanted: string) =>
+    blocks
+      .filter(({ name }) => name === wanted)
+      .map(({ lines }) => parse(lines.join('\n')) as Readonly<Record<string, unknown>>);
   const steps: Block[][] = [];
   for (const block of blocks) {
-    if (block.name === 'config') continue;
+    if (block.name === 'config' || block.name === 'override') continue;
     if (block.name === 'request') steps.push([]);
     const step = steps.at(-1);
     if (step === undefined) throw new Error(`${block.name} without a request before it`);
@@ -54,7 +59,8 @@ export function readCase(text: string): Case {
   if (steps.length === 0) throw new Error('a case needs a request');
   return {
     title: title.replaceAll('\n', ' '),
-    config: config === undefined ? {} : (parse(config.lines.join('\n')) as Case['config']),
+    config: yamlOf('config')[0] ?? {},
+    overrides: yamlOf('override'),
     steps: steps.map(toStep),
   };
 }

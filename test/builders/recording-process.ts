@@ -1,7 +1,7 @@
 import { createLedger } from '../../src/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
 import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
-import { openFileStore } from '../../src/ledger/store/worker-store.ts';
+import { openFileStore } from '../../src/ledger/store/sqlite/file-store.ts';
 import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
 import { createTrace } from '../../src/model/trace.ts';
 

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { valueAt } from '../../src/lib/json-pointer.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
+import { DISABLED, EVERY_STAGE } from '../builders/every-stage.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { type CaseStep, readCase } from '../builders/read-case.ts';
 import { OPERATIONS } from '../builders/operations.ts';
@@ -109,9 +110,13 @@ async function ask(gateway: TestGateway, step: CaseStep, id: string): Promise<vo
 }
 
 describe('cases', () => {
-  it.each(cases)('$name: $title', async ({ name, config, steps }) => {
+  it.each(cases)('$name: $title', async ({ name, config, overrides, steps }) => {
     const gateway = await gatewayFor(config);
+    for (const body of overrides)
+      expect(await gateway.admin('/overrides', { method: 'POST', body })).toMatchObject({ status: 200 });
     for (const [index, step] of steps.entries()) await take(gateway, step, `${basename(name)}-${index}`);
+    for (const { operation } of overrides)
+      await gateway.admin('/overrides/end', { method: 'POST', body: { operation } });
   });
 
   it('exist for each operation of the contract, with its name in the file name and the log', () => {
@@ -121,17 +126,12 @@ describe('cases', () => {
   });
 
   it('exist for each stage that a request can pass through', async () => {
-    const rateLimits = [{ name: 'all', requests: 1000, windowSeconds: 60 }];
-    const { gateway } = await gatewayFor({ rewriteUrls: true, rateLimits });
+    const { gateway, admin } = await gatewayFor(EVERY_STAGE);
+    await admin('/overrides', { method: 'POST', body: { ...DISABLED, forMinutes: 5 } });
     // The last line, for undocumented requests, lists no stages because none are forwarded without
     // `undocumented.allow`.
-    const stages = gateway.planLines.slice(0, -1).flatMap(
-      (line) =>
-        line
-          .split(/\s{2,}/)
-          .at(-1)
-          ?.split(' → ') ?? [],
-    );
+    const stages = gateway.planLines.slice(0, -1).flatMap((line) => line.match(/[\w-]+(?: → [\w-]+)+/)?.[0].split(' → ') ?? []);
+    expect(stages).toContain('refuse-disabled');
     expect(namesIn('stages').toSorted()).toEqual([...new Set(stages)].toSorted());
   });
 

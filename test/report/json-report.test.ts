@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
 import { compareReports } from '../../src/report/comparison.ts';
-import { parseJson, parseJsonReport, renderJson } from '../../src/report/json-report.ts';
-import { renderComparedJson } from '../../src/report/render-comparison.ts';
+import { parseJson, parseJsonReport, renderComparedJson, renderJson } from '../../src/report/json-report.ts';
 import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
 const schema = JSON.parse(readFileSync('docs/report.schema.json', 'utf8')) as AnySchemaObject & {

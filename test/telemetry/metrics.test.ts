@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MODES } from '../../src/model/checks.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
-import type { MetricsOptions } from '../../src/telemetry/trace-counters.ts';
+import type { MetricsOptions } from '../../src/telemetry/request-metrics.ts';
 import { createRedisMetrics } from '../../src/telemetry/redis-metrics.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { responseViolation } from '../builders/response-violation.ts';

@@ -57,7 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a write that began before a reload does not purge the new cache',
   },
   {
-    file: 'src/telemetry/trace-counters.ts',
+    file: 'src/telemetry/request-metrics.ts',
     find: 'families.all.forEach((family, index) => made.all[index]?.add(family));',
     replace: '',
     test: 'test/gateway/reload.test.ts',
@@ -857,10 +857,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'after the clock was set back, requests are counted in a future hour',
   },
   {
-    file: 'src/ledger/store/sqlite-file.ts',
+    file: 'src/ledger/store/sqlite/sqlite-file.ts',
     find: 'forgetReleases.run(before);',
     replace: '',
-    test: 'test/ledger/store/sqlite-store.test.ts',
+    test: 'test/ledger/store/sqlite/sqlite-store.test.ts',
     why: 'the names of releases remain in the file forever',
   },
   {

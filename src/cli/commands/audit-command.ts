@@ -9,9 +9,9 @@ import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { choiceFlag } from '../flag-values.ts';
-import { auditJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { choiceFlag, FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
+import { auditJson } from '../terminal/json-output.ts';
 
 /** The command `portico audit` ranks the risks in a valid configuration. */
 export const auditCommand: Command = {

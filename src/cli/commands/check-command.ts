@@ -4,10 +4,11 @@ import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
 import { isOutage } from '../../model/ledger-entry.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
-import { checkJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
-import { FAIL_FLAGS } from './report-flags.ts';
+import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
+import { checkJson } from '../terminal/json-output.ts';
+import { FAIL_FLAGS } from '../flags/report-flags.ts';
 
 const WALK_FLAGS = [
   {
@@ -44,7 +45,7 @@ export const checkCommand: Command = {
   ],
   run: async (line, io) => {
     if (line.last('against') !== undefined) {
-      const { walkUpstream } = await import('./walk-upstream.ts');
+      const { walkUpstream } = await import('../tasks/walk-upstream.ts');
       return walkUpstream(line, io);
     }
     rejectWalkFlags(line);

@@ -11,10 +11,10 @@ import { severityCounts } from '../../model/severity.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { numberFlag } from '../flag-values.ts';
-import { doctorJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
+import { FORMAT_FLAG, numberFlag, wantsJson } from '../flags/flag-values.ts';
+import { doctorJson } from '../terminal/json-output.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkCredential } from './walk-flags.ts';
+import { walkCredential } from '../flags/walk-flags.ts';
 
 /** The command `portico doctor` examines a live server and recommends a configuration for it. */
 export const doctorCommand: Command = {

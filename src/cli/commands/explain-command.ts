@@ -2,8 +2,9 @@ import { METHODS } from 'node:http';
 import { closestName } from '../../lib/closest-name.ts';
 import { explainLine } from '../../pipeline/explain.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { explainJson, FORMAT_FLAG, wantsJson } from '../terminal/json-output.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
+import { explainJson } from '../terminal/json-output.ts';
 
 /**
  * The command `portico explain` shows how the gateway would handle a request. It runs the gateway's own code but never

@@ -6,10 +6,10 @@ import type { LadderState } from '../../ladder/ladder-step.ts';
 import type { LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
-import { choiceFlag, requireKnownOperation, sinceHour } from '../flag-values.ts';
+import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } from './lift-levels.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
+import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } from '../tasks/lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 

@@ -4,8 +4,8 @@ import { emptyObservations, type Observations } from '../../learn/observations/o
 import type { Proposal } from '../../learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { numberFlag } from '../flag-values.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
+import { numberFlag } from '../flags/flag-values.ts';
 import { outputFile, writeText } from '../terminal/write-text.ts';
 
 /** The flags that are allowed only with `--against`. */
@@ -65,7 +65,7 @@ export const learnCommand: Command = {
     };
     const settings = await settingsFrom(line, io);
     rejectAppliedOverlay(line, io, settings);
-    const { readLearnDocument } = await import('../../assembly/learning.ts');
+    const { readLearnDocument } = await import('../../assembly/features/learning.ts');
     const { propose } = await import('../../learn/propose/propose.ts');
     const observations = await getObservations(line, io, settings);
     const proposals = propose(observations, readLearnDocument(settings), limits);
@@ -128,7 +128,7 @@ async function getObservations(line: CommandLine, io: CommandIo, settings: Setti
   }
   const before =
     file === undefined ? emptyObservations(systemClock()) : readObservationFile(path, place, systemClock());
-  const { sampleUpstream } = await import('./sample-upstream.ts');
+  const { sampleUpstream } = await import('../tasks/sample-upstream.ts');
   return sampleUpstream(against, line, io, settings, before);
 }
 

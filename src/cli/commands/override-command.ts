@@ -1,5 +1,5 @@
-import { choiceFlag, parsePeriod, parseSince } from '../flag-values.ts';
-import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../admin-client.ts';
+import { choiceFlag, parsePeriod, parseSince } from '../flags/flag-values.ts';
+import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../tasks/admin-client.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 
 const ACTIONS = ['list', 'set', 'end'];

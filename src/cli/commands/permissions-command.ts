@@ -1,7 +1,8 @@
 import { formatPermissionMatrix } from '../../permissions/permission-matrix.ts';
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { FORMAT_FLAG, permissionsJson, wantsJson } from '../terminal/json-output.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
+import { permissionsJson } from '../terminal/json-output.ts';
 
 /** The command `portico permissions` prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {

@@ -1,7 +1,8 @@
 import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { FORMAT_FLAG, planJson, wantsJson } from '../terminal/json-output.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
+import { planJson } from '../terminal/json-output.ts';
 
 /**
  * The command `portico plan` prints the stages of each operation, one line per operation, and a line for undocumented

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
-import { CHAOS_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
-import { numberFlag } from '../flag-values.ts';
+import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/config-flags.ts';
+import { numberFlag } from '../flags/flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
 /**
@@ -27,7 +27,7 @@ export const referenceCommand: Command = {
     ...CHAOS_NOTES,
   ],
   run: async (line, io) => {
-    const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
+    const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
     const db = line.last('db') ?? '.portico/reference.db';
     const tracker = line.last('tracker');
     const server = await startEmbeddedUpstream(

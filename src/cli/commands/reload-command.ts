@@ -1,5 +1,5 @@
 import type { Fault } from '../../model/fault.ts';
-import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../admin-client.ts';
+import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../tasks/admin-client.ts';
 import { type Command, CommandFailure, EXIT } from '../command.ts';
 import { faultLines } from '../run-program.ts';
 

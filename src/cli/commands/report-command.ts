@@ -12,11 +12,11 @@ import { REPORT_FORMATS } from '../../report/formats.ts';
 import { jsonText, toJsonFinding } from '../../report/json-report.ts';
 import { findingsOf, type Report, type ReportScope } from '../../report/report.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { requireKnownOperation } from '../flag-values.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
+import { requireKnownOperation } from '../flags/flag-values.ts';
 import { renderOptions, writeText } from '../terminal/write-text.ts';
-import { openReports, type Reports, reportFailures } from './open-reports.ts';
-import { FAIL_FLAGS, reportRequest, type ReportRequest } from './report-flags.ts';
+import { openReports, type Reports, reportFailures } from '../tasks/open-reports.ts';
+import { FAIL_FLAGS, reportRequest, type ReportRequest } from '../flags/report-flags.ts';
 
 /** The command `portico report` reports the violations in the ledger for people, pull requests and pipelines. */
 export const reportCommand: Command = {

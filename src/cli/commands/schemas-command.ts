@@ -5,7 +5,7 @@ import { generateSchemas } from '../../contract/generate/generate-schemas.ts';
 import { loadContract } from '../../contract/load-contract.ts';
 import { StartFault } from '../../model/fault.ts';
 import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
 /** The command `portico schemas` writes the contract's JSON Schemas to files, for people and other programs. */

@@ -16,7 +16,7 @@ import {
   readSettingsFrom,
   REFERENCE_FLAGS,
   settingsFrom,
-} from '../config-flags.ts';
+} from '../flags/config-flags.ts';
 import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
 
@@ -106,6 +106,6 @@ async function start(
 
 // The reference server is imported only when needed, because it accounts for half of all modules.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
-  const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
+  const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });
 }

@@ -7,23 +7,6 @@ import type { PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import type { ExplainRequest, ExplainStep } from '../../pipeline/explain.ts';
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
 import type { WalkSummary } from '../../walk/walk-tally.ts';
-import type { CommandLine, Flag } from '../command.ts';
-import { choiceFlag } from '../flag-values.ts';
-
-const FORMATS = ['text', 'json'];
-
-/** The flag for commands that can write JSON. `docs/cli.schema.json` describes the documents. */
-export const FORMAT_FLAG: Flag = {
-  name: 'format',
-  value: 'FORMAT',
-  choices: FORMATS,
-  help: 'text or json; text by default. docs/cli.schema.json describes the JSON.',
-};
-
-/** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
-export function wantsJson(line: CommandLine): boolean {
-  return choiceFlag(line, 'format', FORMATS) === 'json';
-}
 
 /** Formats the plans of all operations as JSON. */
 export function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' | 'undocumented'>): string {

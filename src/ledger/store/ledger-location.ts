@@ -8,7 +8,7 @@ import { readRedisSecrets, type RedisOptions } from '../../redis/redis-options.t
 import { type LedgerOptions, ledgerStoreOf } from '../ledger-options.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
-import { openFileStore } from './worker-store.ts';
+import { openFileStore } from './sqlite/file-store.ts';
 
 /** The place where a ledger is stored. The gateway and the commands open ledgers only through this interface. */
 interface LedgerLocation {
@@ -18,6 +18,8 @@ interface LedgerLocation {
   readonly key: string;
   /** False if the data is lost when the process ends. In that case, other processes cannot read it. */
   readonly isLasting: boolean;
+  /** True if several processes can write to the store. Otherwise, worker processes write through the primary. */
+  readonly isShared: boolean;
   /**
    * Opens the store for a gateway. Throws `LedgerFileError`. `fleet` is the gateway's connection to Redis, which a
    * shared ledger needs.
@@ -66,6 +68,7 @@ function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
     name: IN_MEMORY,
     key: FILE_KEY,
     isLasting: false,
+    isShared: false,
     open: () => Promise.resolve(openMemoryStore(limits)),
     read: () => Promise.resolve(undefined),
   };
@@ -77,11 +80,12 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     name: file,
     key: FILE_KEY,
     isLasting: true,
+    isShared: false,
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
       // The module is imported only here, because it loads SQLite, which a gateway with a new ledger does not need.
-      const { openLedgerFile } = await import('./open-ledger-file.ts');
+      const { openLedgerFile } = await import('./sqlite/open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {
         return await ledger.snapshot(query);
@@ -100,6 +104,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
     name: `Redis (prefix ${options.prefix})`,
     key: '/ledger/store',
     isLasting: true,
+    isShared: true,
     async open(fleet) {
       if (fleet === undefined) throw new Error('a ledger in Redis needs the connection of the gateway');
       const { openRedisStore } = await import('./redis-store.ts');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
-import { LedgerFileError } from '../../../src/ledger/store/ledger-file.ts';
+import { LedgerFileError } from '../../../src/ledger/store/sqlite/ledger-file.ts';
 import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/ledger-location.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';

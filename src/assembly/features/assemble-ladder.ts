@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings.ts';
+import type { Contract } from '../../contract/contract.ts';
+import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../../ladder/create-ladder.ts';
+import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../../ladder/ladder-rows.ts';
+import { createLadderFile, LADDER_DOCUMENT, type LadderFile, readLadderFile } from '../../ladder/ladder-file.ts';
+import { type LadderState, type LadderStep, mergeLadders, startingState } from '../../ladder/ladder-step.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { CHECK_NAMES } from '../../model/checks.ts';
+import type { LedgerReader } from '../../model/ledger-entry.ts';
+import type { SharedDocument } from '../../redis/shared-document.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { openDocument, type ProcessRole } from '../sharing/process-role.ts';
+import type { SharedState } from '../sharing/shared-state.ts';
+import { readStateFile, whyNotStored } from './state-files.ts';
+
+/** The log message for steps that no longer apply, at startup and after a reload. */
+export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
+
+/** A gateway's ladder and the file in which it is stored. */
+interface AssembledLadder {
+  readonly ladder: Ladder;
+  readonly file: LadderFile;
+  /** The state that all gateways share. Undefined if nothing is shared. */
+  readonly document: SharedDocument<LadderState> | undefined;
+}
+
+/** Reads the stored state of the ladder. Throws a StartFault if the file is invalid. */
+export function readStoredLadder(settings: Settings): LadderState | undefined {
+  const words = { kind: 'ladder file', start: 'with the configured levels' };
+  return readStateFile(settings, 'ladder', words, readLadderFile);
+}
+
+/** Creates the ladder for the configured levels. Nothing is written until a level changes. */
+export function assembleLadder(
+  settings: Settings,
+  start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
+  parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly metrics: Metrics;
+    readonly isAccepted: IsAccepted;
+    readonly shared: SharedState | undefined;
+    readonly role: ProcessRole | undefined;
+  },
+): AssembledLadder {
+  const { clock, logger, metrics, isAccepted } = parts;
+  const file = createLadderFile(settings.ladder.file, start.ladder, {
+    onError: (error) =>
+      logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
+    // If this step has been replaced in the meantime, for example because a promotion was lifted in the console, the
+    // newer step stays in effect.
+    onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
+  });
+  const ladder: Ladder = createLadder({
+    ...ladderSetup(settings, start.contract, isAccepted),
+    state: startingState(start.ladder, start.contract.version, clock()),
+    file: {
+      write(next) {
+        file.write(next);
+        void document?.sync();
+      },
+    },
+    events: eventsOf(logger, metrics),
+    clock,
+  });
+  const document = openDocument<LadderState>(parts, LADDER_DOCUMENT.name, {
+    current: () => ladder.state(),
+    adopt: (next) => ladder.adopt(next),
+    onForeign: (next) => logAdopted(logger, ladder.state(), next),
+    merge: mergeLadders,
+    // Gateways with different contracts, as during a deployment, use separate documents.
+    versionOf: ({ contract }) => contract,
+    empty: (state) => ({ ...state, steps: [] }),
+    format: LADDER_DOCUMENT.format,
+    parse: LADDER_DOCUMENT.parse,
+    turnMs: PROMOTION_MS + TURN_MARGIN_MS,
+  });
+  const demoted = () =>
+    movedLevels(ladder.levels(), ladder.state()).flatMap(({ operation, step }) =>
+      step.move === 'demoted' ? [operation] : [],
+    );
+  metrics.watch({ demoted });
+  return { ladder, file, document };
+}
+
+const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
+  all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
+const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
+
+/** Logs the steps that another gateway has made or undone. */
+function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
+  for (const step of missingIn(before.steps, next.steps))
+    logger.warn(fieldsOf(step), 'another gateway has moved a check on the ladder');
+  for (const step of missingIn(next.steps, before.steps))
+    logger.warn(fieldsOf(step), 'a step of the ladder was undone or replaced at another gateway');
+}
+
+/** Returns the ladder's part of the configuration. */
+export function ladderSetup(settings: Settings, contract: Contract, isAccepted: IsAccepted): LadderSetup {
+  return {
+    options: settings.ladder,
+    operations: configuredLevels(settings, contract),
+    transparent: settings.mode.transparent,
+    contract: contract.version,
+    isAccepted,
+  };
+}
+
+/** Returns the configured checks of each operation. */
+function configuredLevels(settings: Settings, { operations }: Contract): readonly ConfiguredLevels[] {
+  return operations.map(({ id }) => {
+    const own = settings.operations[id]?.checks ?? {};
+    const explicit = CHECK_NAMES.filter((check) => own[check] !== undefined);
+    return { operation: id, checks: settings.checksFor(id), explicit };
+  });
+}
+
+function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
+  return {
+    demoted: ({ operation, check, judged, failed, windowSeconds }) => {
+      metrics.ladder.demoted(operation);
+      logger.error(
+        { ladder: { operation, check, judged, failed, windowSeconds } },
+        'too many responses were refused: the check only reports until an operator lifts the demotion or the contract changes',
+      );
+    },
+    promoted: ({ operation, check, judged, windowSeconds }) => {
+      metrics.ladder.promoted(check);
+      logger.warn(
+        { ladder: { operation, check, judged, windowSeconds } },
+        'no request would have been refused: the check is enforced from now on',
+      );
+    },
+    lifted: ({ operation, check, move }) => {
+      logger.warn({ ladder: { operation, check, move } }, 'an operator lifted a step of the ladder');
+    },
+    alerted: ({ operation = 'undocumented', check, judged, failed, windowSeconds }) => {
+      metrics.ladder.alerted(check);
+      logger.warn(
+        { ladder: { operation, check, judged, failed, windowSeconds } },
+        'a check refuses an unusual share of requests; it stays enforced',
+      );
+    },
+  };
+}
+
+/** The services that are needed to open the ladder. */
+interface OpeningLadder {
+  readonly ladder: Ladder;
+  readonly ladderFile: LadderFile;
+  readonly ladderDocument: SharedDocument<LadderState> | undefined;
+  readonly ledger: LedgerReader;
+  readonly logger: Logger;
+}
+
+// Promotions are based on a window of hours, so it is sufficient to evaluate them every five minutes.
+const PROMOTION_MS = 300_000;
+/** The gateway that evaluates promotions renews its right to do so this many milliseconds before the right expires. */
+const TURN_MARGIN_MS = 60_000;
+// The maximum time, in milliseconds, until a running gateway notices a `portico ladder --lift`.
+const RELOAD_MS = 10_000;
+
+/**
+ * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
+ * function that stops the evaluation. If a configured file cannot be written, that is a configuration error. If the
+ * default file cannot be written, only a warning is logged.
+ */
+export async function openLadder(
+  settings: Settings,
+  { ladder, ladderFile, ladderDocument, ledger, logger }: OpeningLadder,
+  stored: LadderState | undefined,
+): Promise<() => void> {
+  const reason = await whyNotStored(settings, 'ladder');
+  if (reason !== undefined)
+    logger.warn({ ladder: { file: settings.ladder.file, reason } }, 'the ladder is stored in memory only');
+  const state = ladder.state();
+  if (stored !== undefined && stored.contract !== state.contract && stored.steps.length > 0)
+    logger.warn({ ladder: { steps: stored.steps.length } }, CONTRACT_CHANGED);
+  const moving = new Set(movedLevels(ladder.levels(), state).map(({ step }) => step));
+  for (const step of state.steps) {
+    const { operation, check, move, at } = step;
+    const fields = { ladder: { operation, check, move, at: new Date(at).toISOString() } };
+    if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
+    else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
+  }
+  // The state is written at startup, because promotions depend on how long this contract has been in use.
+  if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
+  await ladderDocument?.start();
+  const promote = async () => {
+    if (ladderDocument === undefined) return ladder.promote(ledger);
+    // In a fleet, a single gateway makes the decision for all of them, based on the counts of the whole fleet.
+    const turn = await ladderDocument.takeTurn();
+    return turn && ladder.promote(ledger, turn.commit);
+  };
+  const evaluate = () =>
+    promote().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
+  const timers = [
+    setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS),
+    // The timer runs even if promotions are off, because a reload can enable them.
+    setInterval(() => void evaluate(), PROMOTION_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach(clearInterval);
+}

@@ -1,0 +1,162 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { overrideTarget } from '../../pipeline/planned-operation.ts';
+import { createOverrides, type Overrides } from '../../overrides/create-overrides.ts';
+import {
+  createOverrideFiles,
+  type OverrideFiles,
+  readOverrideFiles,
+  SHOWN_EVENTS,
+  type StoredOverrides,
+  formatEvent,
+  formatOverrides,
+  overrideJson,
+  type OverrideEvent,
+  parseEvent,
+  parseOverrides,
+} from '../../overrides/override-files.ts';
+import { mergeOverrides, type Override } from '../../overrides/override.ts';
+import type { OverrideRules } from '../../overrides/read-override.ts';
+import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
+import { openSharedTrail, type SharedDocument } from '../../redis/shared-document.ts';
+import { openDocument, type ProcessRole } from '../sharing/process-role.ts';
+import type { SharedState } from '../sharing/shared-state.ts';
+import { readStateFile, whyNotStored } from './state-files.ts';
+
+/** Reads the stored overrides. Throws a StartFault if the file is invalid. */
+export function readStoredOverrides(settings: Settings): StoredOverrides {
+  const words = { kind: 'file of overrides', start: 'without overrides' };
+  return readStateFile(settings, 'overrides', words, readOverrideFiles);
+}
+
+/** The overrides of a gateway, and the document through which gateways share them. */
+interface AssembledOverrides {
+  readonly overrides: Overrides;
+  /** Undefined if nothing is shared. */
+  readonly document: SharedDocument<readonly Override[]> | undefined;
+}
+
+/** The name of the document that contains the overrides of all gateways. */
+const DOCUMENT = 'overrides';
+
+/** The maximum number of events in the shared audit trail. */
+const MAX_SHARED_EVENTS = 1_000;
+
+/** Creates the overrides from their stored state. Nothing is written until an override changes. */
+export function assembleOverrides(
+  settings: Settings,
+  stored: StoredOverrides,
+  parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly shared: SharedState | undefined;
+    readonly role: ProcessRole | undefined;
+  },
+): AssembledOverrides {
+  const { clock, logger, shared, role } = parts;
+  const files = createOverrideFiles(settings.overrides.file, (error) =>
+    logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
+  );
+  const create = (used: OverrideFiles) =>
+    createOverrides({ stored, files: used, onEvent: (event) => logEvent(logger, event), clock });
+  if (shared === undefined && role === undefined) return { overrides: create(files), document: undefined };
+
+  const trail = shared && openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
+  const readTrail = async () => {
+    const lines = await trail?.read();
+    if (trail === undefined || lines === undefined) return;
+    const found = lines.flatMap((line) => parseEvent(line) ?? []);
+    // The server may have lost the trail. If it returned as many lines as can be shown, only events after the first
+    // line can be missing.
+    const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
+    const missing = overrides
+      .events()
+      .map(sharedEvent)
+      .filter((event) => event.at > startsAt && !lines.includes(formatEvent(event).trim()));
+    for (const event of missing) trail.add(formatEvent(event).trim(), event.at);
+    overrides.adoptEvents([...found, ...missing].toSorted((a, b) => a.at - b.at));
+    if (missing.length === 0 || (await trail.read()) === undefined) return;
+    await shared?.changes.append({ kind: 'reread', document: DOCUMENT });
+  };
+  const overrides = create({
+    ...files,
+    record(event, active) {
+      files.record(event, active);
+      const shown = sharedEvent(event);
+      trail?.add(formatEvent(shown).trim(), shown.at);
+      void readTrail();
+      void document?.sync();
+    },
+    written: async () => {
+      const [isInFile, isShared] = await Promise.all([files.written(), document?.sync()]);
+      return isInFile || isShared === true;
+    },
+  });
+  const document = openDocument<readonly Override[]>(parts, DOCUMENT, {
+    current: overrides.stored,
+    adopt: overrides.adopt,
+    onForeign: (next) =>
+      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides'),
+    merge: mergeOverrides,
+    empty: () => [],
+    format: formatOverrides,
+    parse: parseOverrides,
+    onMerged: () => void readTrail(),
+  });
+  return { overrides, document };
+}
+
+/**
+ * Returns an event as the shared trail stores it. Every gateway notices the expiry of an override, so all of them add a
+ * line for it. These lines are identical, because they contain the end time of the override, and the trail stores only
+ * one of them.
+ */
+function sharedEvent(event: OverrideEvent): OverrideEvent {
+  return event.event === 'expired' ? { ...event, at: event.override.until } : event;
+}
+
+/** Returns the rules that overrides must follow in a compiled gateway. */
+export function overrideRules({ overrides }: Settings, { plans }: Pick<CompiledGateway, 'plans'>): OverrideRules {
+  const targets = [...plans].map(([id, plan]) => [id, overrideTarget(plan)] as const);
+  return { operations: new Map(targets), maxHours: overrides.maxHours };
+}
+
+const WORDS: Readonly<Record<OverrideEvent['event'], string>> = {
+  set: 'an operator set an override',
+  changed: 'an operator changed an override',
+  ended: 'an operator ended an override',
+  expired: 'an override expired',
+};
+
+function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): void {
+  logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
+}
+
+/** The services that are needed to open the overrides. */
+interface OpeningOverrides {
+  readonly overrides: Overrides;
+  readonly overridesDocument: AssembledOverrides['document'];
+  readonly logger: Logger;
+}
+
+/**
+ * Checks that overrides can be stored, logs the active ones and ends each one when it expires. Returns a function that
+ * stops the expiry checks. If a configured file cannot be written, that is a configuration error. If the default file
+ * cannot be written, only a warning is logged.
+ */
+export async function openOverrides(
+  settings: Settings,
+  { overrides, overridesDocument, logger }: OpeningOverrides,
+  role: ProcessRole | undefined,
+): Promise<() => void> {
+  const reason = await whyNotStored(settings, 'overrides');
+  if (reason !== undefined)
+    logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
+  await overridesDocument?.start();
+  // The primary process ends overrides for its workers, so the end of each override is recorded only once.
+  if (role?.kind === 'worker') return () => undefined;
+  for (const override of overrides.active())
+    logger.warn({ override: overrideJson(override) }, 'an override is in effect');
+  return overrides.watch();
+}

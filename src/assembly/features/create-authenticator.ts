@@ -1,0 +1,69 @@
+import type { Settings } from '../../config/settings.ts';
+import { type Authenticator, createAuthenticator as create } from '../../identity/create-authenticator.ts';
+import { createFileVerifier } from '../../identity/file-verifier.ts';
+import type { LoginLimiter } from '../../identity/login-limiter.ts';
+import { createUpstreamVerifier } from '../../identity/upstream-verifier.ts';
+import type { IdentityFleet } from '../../identity/identity-fleet.ts';
+import type { KeyedHash } from '../../identity/verify-credential.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { RolesFile } from '../../permissions/roles-file.ts';
+import type { Upstream } from '../../upstream/create-upstream.ts';
+
+/** The parts of authentication that outlive the authenticator, because a reload must not reset the limits. */
+export interface LoginMemory {
+  /** The keyed hash for the audiences of unverified callers. */
+  readonly hash: KeyedHash;
+  readonly failures: LoginLimiter;
+  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  readonly fleet: IdentityFleet | undefined;
+}
+
+/** The parts of an authenticator that do not come from the settings. */
+interface AuthenticatorParts {
+  readonly roles: RolesFile;
+  /** Sends a probe to whichever upstream is current when the function is called. */
+  readonly exchange: Upstream['exchange'];
+  readonly clock: Clock;
+  readonly memory?: LoginMemory;
+}
+
+/** Creates the authenticator with the configured verifier. */
+export function createAuthenticator(
+  settings: Settings,
+  { roles, exchange, clock, memory }: AuthenticatorParts,
+): Authenticator {
+  const { authentication } = settings;
+  const { probe: options, hashing, calibrationSeconds } = authentication;
+  // In `observe` mode, the gateway sends no requests of its own. Instead, the responses to clients' requests show
+  // whether a credential is valid.
+  const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
+  const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
+  const verifier =
+    authentication.verifier === 'file'
+      ? createFileVerifier(roles.accounts, hashing, roles.source)
+      : createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
+  return create({ options: authentication, verifier, ...memory });
+}
+
+/** Returns a function that sends a credential to the upstream and returns the upstream's response. */
+function probeOf(exchange: Upstream['exchange'], target: string) {
+  return async (authorization: string, signal: AbortSignal) => {
+    const headers = [
+      ['Accept', 'application/json'],
+      ['Content-Type', 'application/json'],
+      ['Authorization', authorization],
+    ] as const;
+    return exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
+  };
+}
+
+/** Returns whether credentials must be verified because refusals depend on the caller's identity. */
+export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
+  return [undefined, ...Object.keys(operations)].some((id) => {
+    const { authentication, permissions } = checksFor(id);
+    // If authentication is off, callers are not verified, regardless of the `permissions` level.
+    return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
+  });
+}
+
+const neverProbes = () => Promise.reject(new Error('observe sends no probes'));

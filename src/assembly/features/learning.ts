@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings.ts';
+import { contractFolder } from '../../contract/contract-files.ts';
+import { readDocument } from '../../contract/document/read-document.ts';
+import type { DocumentNode } from '../../learn/document.ts';
+import { createLearner } from '../../learn/create-learner.ts';
+import type { Observations } from '../../learn/observations/observations.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Operation } from '../../model/operation.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { createObservationWriter, readObservationFile } from '../../learn/observations/observation-file.ts';
+import { toSampledResponse } from '../../walk/sampled-response.ts';
+
+/** Samples traffic and stores the observations. */
+export interface Learning {
+  readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
+  readonly samplePath: (method: string, path: string, status: number) => void;
+  /** Compares traffic with a different document from now on. Earlier observations are preserved. */
+  follow(document: DocumentNode): void;
+  close(): void;
+}
+
+/** The data with which learning starts: the enforced contract and the stored observations. */
+export interface LearnedBefore {
+  readonly document: DocumentNode;
+  readonly observations: Observations;
+}
+
+/** Returns the contract document with its overlays applied. Learning compares traffic with this document. */
+export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
+  return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
+}
+
+/**
+ * If `learn.traffic` is on, reads the document and, unless the gateway is already `running`, the stored observations.
+ * Throws a StartFault if a file is invalid.
+ */
+export function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
+  const { traffic, file } = settings.learn;
+  if (!traffic) return undefined;
+  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
+  return { document: readLearnDocument(settings), observations };
+}
+
+/** Creates the service that samples forwarded responses. Errors in learning never affect a request. */
+export function createLearning(
+  { learn }: Pick<Settings, 'learn'>,
+  { document, observations }: LearnedBefore,
+  clock: Clock,
+  logger: Logger,
+): Learning {
+  if (observations.sinceAt === 0) observations.sinceAt = clock();
+  let learner = createLearner({ document, clock, before: observations });
+  const writer = createObservationWriter(
+    learn.file,
+    () => learner.observations(),
+    (message) => logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
+  );
+  /** The scheduled samples that have not been taken yet. */
+  const pending = new Set<() => void>();
+  let isReported = false;
+  const safely = (step: () => void) => {
+    try {
+      step();
+      writer.changed();
+    } catch (error) {
+      if (!isReported) logger.error({ err: error }, 'learning from traffic failed');
+      isReported = true;
+    }
+  };
+  return {
+    sampleResponse: (exchange, operation, status, json) => {
+      if (json === undefined || !learner.shouldSample(operation.id)) return;
+      const sample = () => {
+        if (pending.delete(sample))
+          safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
+      };
+      pending.add(sample);
+      // Sampling a large response takes as long as checking it, so sampling is deferred to let other requests be served
+      // first.
+      setImmediate(sample);
+    },
+    samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),
+    follow: (next) => void (learner = createLearner({ document: next, clock, before: observations })),
+    close: () => {
+      for (const sample of pending) sample();
+      writer.close();
+    },
+  };
+}

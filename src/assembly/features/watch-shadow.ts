@@ -1,0 +1,38 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Ledger } from '../../ledger/record/create-ledger.ts';
+import { type ShadowContract, createShadowContract } from '../../pipeline/shadow-contract.ts';
+import type { CheckBody } from '../../pipeline/stages/validate-body.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Start } from '../load-start.ts';
+
+/** Creates the service that checks traffic against the shadow contract, or returns undefined if none is configured. */
+export function assembleShadow(
+  settings: Settings,
+  { contract, shadow }: Start,
+  { metrics, ledger }: { readonly metrics: Metrics; readonly ledger: Ledger },
+): ShadowContract | undefined {
+  if (shadow === undefined) return undefined;
+  return createShadowContract({
+    live: contract,
+    shadow,
+    checksFor: settings.checksFor,
+    maxCollected: settings.contract.maxCollected,
+    later: (work) => void setImmediate(work).unref(),
+    found: (trace, request) => {
+      metrics.record(trace);
+      // The metrics already count this exchange as part of its request, so the status is set only after the metrics
+      // have been recorded. It is needed for the fingerprint.
+      trace.upstream = request.upstream;
+      ledger.record(trace);
+    },
+  });
+}
+
+/** Wraps a body check so that the shadow contract receives each parsed request body before the check runs. */
+export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
+  if (watch === undefined) return check;
+  return (planned, body, exchange) => {
+    watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
+    return check(planned, body, exchange);
+  };
+}

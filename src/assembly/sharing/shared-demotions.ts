@@ -1,0 +1,86 @@
+import { type AudienceGuard, isShared } from '../../cache/audience.ts';
+import type { PageCache } from '../../cache/page-cache.ts';
+import { audienceOfKey, operationOfKey } from '../../cache/stored-page.ts';
+import type { ChangeFollower } from '../../cache/change-follower.ts';
+import type { Redis } from '../../redis/connect-redis.ts';
+import type { SharedState } from './shared-state.ts';
+
+/** The operations for which any gateway has found that their responses depend on the caller. */
+export interface SharedDemotions {
+  /** Returns whether this gateway knows the demotions of the other gateways. */
+  areKnown(): boolean;
+  /** Reports a demotion to the other gateways, unless it came from them. */
+  announce(operation: string): void;
+  /** Applies the demotions of the other gateways to these services from now on. Must be called exactly once. */
+  applyTo(services: DemotedServices): void;
+}
+
+/** The services that a demotion changes. A reload may replace the services in the properties. */
+interface DemotedServices {
+  readonly guard: Pick<AudienceGuard, 'demote'>;
+  readonly cache: Pick<PageCache, 'retain'>;
+}
+
+/**
+ * The log of changes and, if Redis is configured, the connection to Redis. Without Redis, the log connects only the
+ * processes of one gateway, so the set in Redis is not needed.
+ */
+interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
+  readonly redis?: Redis;
+  readonly follower?: ChangeFollower;
+}
+
+/**
+ * Shares the demotions of operations. Each demotion is stored both in the log of changes and in a Redis set, because
+ * the log contains only the latest changes.
+ */
+export function shareDemotions({ changes, listen, redis, follower }: SharedDemotionsParts): SharedDemotions {
+  const known = new Set<string>();
+  const key = redis?.key('demoted') ?? '';
+  let services: DemotedServices | undefined;
+  let hasRead = redis === undefined;
+  let isReading = false;
+
+  const apply = (operation: string) => {
+    known.add(operation);
+    services?.guard.demote(operation);
+    services?.cache.retain((one) => operationOfKey(one) !== operation || !isShared(audienceOfKey(one)));
+  };
+  const read = async () => {
+    if (redis === undefined || hasRead || isReading) return;
+    isReading = true;
+    try {
+      for (const operation of (await redis.command(key, ['SMEMBERS', key])) as string[]) apply(operation);
+      hasRead = true;
+    } catch {
+      // Until the set has been read, every operation counts as demoted. The set is read again on the next request.
+    }
+    isReading = false;
+  };
+  listen({
+    apply(change) {
+      if (change.kind !== 'demote') return;
+      apply(change.operation);
+      redis?.command(key, ['SADD', key, change.operation]).catch(() => undefined);
+    },
+    reset() {
+      // The server may have lost the set, so it is filled again.
+      for (const operation of known) void changes.append({ kind: 'demote', operation });
+      void read();
+    },
+  });
+  return {
+    areKnown() {
+      if (!hasRead && follower?.position() !== undefined) void read();
+      return hasRead && follower?.isSynced() !== false;
+    },
+    announce(operation) {
+      if (known.has(operation)) return;
+      known.add(operation);
+      void changes.append({ kind: 'demote', operation });
+    },
+    applyTo(given) {
+      services = given;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { hash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { type ChangeFollower, changingTags, createChangeFollower } from '../../cache/change-follower.ts';
+import { createRedisPageStore } from '../../cache/page-store.ts';
+import { createSharedPages, isSharable, type SharedPages } from '../../cache/shared-pages.ts';
+import type { Settings } from '../../config/settings.ts';
+import { packageVersion } from '../../files/package-root.ts';
+import { createRevocations, type Revocations } from '../../identity/identity-fleet.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ChangeListener, ChangeLog } from '../../model/change-log.ts';
+import { type PageCounts, sharePageCounts } from '../../paging/page-counts.ts';
+import { connectRedis, openFleetKey, type Redis } from '../../redis/connect-redis.ts';
+import { openRedisChangeLog } from '../../redis/redis-change-log.ts';
+import { type Instances, openInstances } from '../../redis/instances.ts';
+import { type DocumentParts, openSharedDocument, type SharedDocument } from '../../redis/shared-document.ts';
+import type { RedisSecrets } from '../../redis/redis-options.ts';
+import { createRedisMetrics, type RedisMetrics } from '../../telemetry/redis-metrics.ts';
+
+/** The state that this gateway shares with the other gateways of its fleet. */
+export interface SharedState {
+  readonly redis: Redis;
+  readonly changes: ChangeLog;
+  /** Decides which stored data may still be served, according to the changes. */
+  readonly follower: ChangeFollower;
+  readonly revocations: Revocations;
+  /** The metrics of Redis and of the changes. */
+  readonly metrics: RedisMetrics;
+  /**
+   * Returns whether Redis is available, and how long this gateway may have been missing changes made by other gateways.
+   */
+  status(): { readonly available: boolean; readonly unsyncedSeconds: number };
+  /** The pages that gateways share. */
+  readonly pages: SharedPages;
+  /** Returns page counts that several gateways share, and the function that looks up the counts of other gateways. */
+  sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
+  /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
+  listen(listener: ChangeListener): void;
+  /** All gateways that use the same Redis server and prefix. */
+  readonly instances: Instances;
+  /** Opens a document that all gateways share. It is read again whenever a gateway has changed it. */
+  openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
+  close(): Promise<void>;
+}
+
+/** The parts of a shared document that its owner defines. */
+export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
+
+/** Connects to Redis and follows the log of shared changes. */
+export function openSharedState(
+  { redis: options, cache: { maxEntryBytes } }: Pick<Settings, 'redis' | 'cache'>,
+  secrets: RedisSecrets,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): SharedState {
+  const metrics = createRedisMetrics();
+  const redis = connectRedis(options, secrets, clock, {
+    onState({ available, reason }) {
+      if (available) logger.info('Redis is available: state is shared with the other gateways');
+      else logger.warn({ reason }, 'Redis is not available: this gateway continues with its own memory');
+    },
+    onCommand: metrics.commanded,
+  });
+  const follower = createChangeFollower({
+    clock,
+    syncedAt: () => changes.syncedAt(),
+    unapplied: () => changes.unapplied(),
+    maxUnsyncedSeconds: options.maxUnsyncedSeconds,
+  });
+  const listeners: ChangeListener[] = [follower];
+  const listener: ChangeListener = {
+    apply: (change, number, own) => listeners.forEach((one) => one.apply(change, number, own)),
+    reset: (position) => listeners.forEach((one) => one.reset(position)),
+  };
+  // The log is read in the background, so the listener is not called before this function returns.
+  const documents: { close(): void }[] = [];
+  const changes = openRedisChangeLog({
+    redis,
+    listener,
+    clock,
+    maxChanges: options.maxChanges,
+    onFault: (message, err) => logger.error({ err }, message),
+    onRefused: (reason) => {
+      if (reason === undefined) logger.info('Redis accepts the changes of this gateway again');
+      else logger.warn({ reason }, 'Redis refuses the changes of this gateway: stored pages are served only briefly');
+    },
+    onChange: metrics.changed,
+  });
+  const store = createRedisPageStore(redis);
+  const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
+  const revocations = createRevocations({
+    key: openFleetKey(redis, 'callers'),
+    changes,
+    mayTrust: follower.mayServe,
+  });
+  listeners.push(revocations.listener);
+  const openedAt = clock();
+  const unsyncedSeconds = () => Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000;
+  const instances = openInstances(redis);
+  metrics.watch({
+    isAvailable: redis.isAvailable,
+    unsyncedSeconds,
+    sharedPages: pages.counts,
+    instances: instances.list,
+  });
+  return {
+    redis,
+    changes,
+    revocations,
+    metrics,
+    status: () => ({ available: redis.isAvailable(), unsyncedSeconds: unsyncedSeconds() }),
+    follower,
+    pages,
+    sharePageCounts: (counts, maxAgeSeconds) =>
+      sharePageCounts(counts, {
+        clock,
+        maxAgeSeconds,
+        store: countStore(redis),
+        isSharable,
+        position: follower.position,
+        isValid: (key, tags, at) => follower.isValid(changingTags(key, tags), at),
+        isSynced: follower.isSynced,
+      }),
+    listen: (one) => void listeners.push(one),
+    instances,
+    openDocument(name, parts) {
+      const document = openSharedDocument({
+        ...parts,
+        redis,
+        name,
+        announce: () => changes.append({ kind: 'reread', document: name }),
+        onFault: (message, err) => logger.error({ err }, message),
+      });
+      documents.push(document);
+      listeners.push({
+        apply(change, _number, own) {
+          if (change.kind === 'reread' && change.document === name && !own) void document.sync();
+        },
+        reset: () => void document.sync(),
+      });
+      return document;
+    },
+    async close() {
+      for (const document of documents) document.close();
+      await instances.close();
+      await changes.close();
+      redis.close();
+    },
+  };
+}
+
+/** Stores page counts in Redis. The keys are hashed, because they contain the names of callers. */
+function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
+  const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
+  return {
+    isAvailable: () => redis.isAvailable(),
+    async get(key) {
+      const text = await redis.command(keyOf(key), ['GET', keyOf(key)]);
+      return typeof text === 'string' ? text : undefined;
+    },
+    set: (key, text, ms) => redis.command(keyOf(key), ['SET', keyOf(key), text, 'PX', String(ms)]),
+  };
+}

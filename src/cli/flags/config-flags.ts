@@ -1,0 +1,148 @@
+import type { Override } from '../../config/environment.ts';
+import { readSettings, type SettingsReading } from '../../config/load-settings.ts';
+import { type Place, type Settings, withUpstreamUrl } from '../../config/settings.ts';
+import type { Assembly } from '../../gateway.ts';
+import { MODE_NAMES } from '../../model/checks.ts';
+import { type Fault, StartFault } from '../../model/fault.ts';
+import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-names.ts';
+import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
+import type { CommandIo, CommandLine, Flag } from '../command.ts';
+
+/** The flags of all commands that load the configuration. */
+export const CONFIG_FLAGS: readonly Flag[] = [
+  { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
+  { name: 'mode', value: 'MODE', choices: MODE_NAMES, help: 'observe, staging or strict; PORTICO_MODE.' },
+  { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
+];
+
+/** The flags of the two listeners. */
+export const LISTEN_FLAGS: readonly Flag[] = [
+  { name: 'port', value: 'PORT', help: 'Public port; PORT.' },
+  { name: 'host', value: 'HOST', help: 'Public address; HOST.' },
+  { name: 'admin-port', value: 'PORT', help: 'Admin port; ADMIN_PORT.' },
+  { name: 'admin-host', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
+];
+
+/** The flags of the embedded upstream. */
+export const REFERENCE_FLAGS: readonly Flag[] = [
+  { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
+  { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },
+  { name: 'complete', help: 'Include every field that the contract expects; by default, a few list items lack one.' },
+  { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker that replaces the embedded one.' },
+  { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
+];
+
+/**
+ * The help text for the flag `--fault`, which several commands share. It describes the syntax and the effect of each
+ * name.
+ */
+export const CHAOS_NOTES: readonly string[] = chaosNotes();
+
+const POINTERS: Readonly<Record<string, string>> = {
+  mode: '/mode',
+  upstream: '/upstream/url',
+  port: '/listen/port',
+  host: '/listen/host',
+  'admin-port': '/listen/adminPort',
+  'admin-host': '/listen/adminHost',
+  db: '/reference/db',
+  seed: '/reference/seed',
+  complete: '/reference/complete',
+  tracker: '/reference/issueTrackerUrl',
+  fault: '/reference/faults',
+  against: '/upstream/url',
+};
+const NUMBERS = new Set(['port', 'admin-port', 'seed']);
+
+/**
+ * Loads the configuration. Flags on the command line take precedence. `more` maps additional flags of the command to
+ * configuration keys. Throws a StartFault with all configuration errors, including errors in the contract and the roles
+ * file.
+ */
+export async function settingsFrom(
+  line: CommandLine,
+  io: CommandIo,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Settings> {
+  const { settings, faults } = readSettingsFrom(line, io, more);
+  if (faults.length === 0) return settings;
+  throw new StartFault([...faults, ...(await assemblyFaults(settings))]);
+}
+
+/**
+ * Reads the configuration like {@link settingsFrom}, but returns its errors instead of throwing them, and does not look
+ * for errors in other files.
+ */
+export function readSettingsFrom(
+  line: CommandLine,
+  io: Pick<CommandIo, 'env' | 'cwd'>,
+  more: Readonly<Record<string, string>> = {},
+): SettingsReading {
+  const config = line.last('config');
+  const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
+  const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
+  return {
+    settings,
+    faults: [...faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))],
+  };
+}
+
+function chaosNotes(): string[] {
+  const names = Object.entries(CHAOS_EFFECTS);
+  const width = Math.max(...names.map(([name]) => name.length));
+  return [
+    `--fault ${CHAOS_GRAMMAR}; SHARE is the percentage of requests affected. Available names:`,
+    ...names.map(([name, effect]) => `  ${name.padEnd(width)}  ${effect}`),
+  ];
+}
+
+function overridesOf(line: CommandLine, pointers: Readonly<Record<string, string>>): Override[] {
+  return Object.entries(pointers).flatMap(([name, pointer]) => {
+    const values = line.all(name);
+    const value = values.at(-1);
+    if (value === undefined) return [];
+    return [{ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : typed(name, value) }];
+  });
+}
+
+function typed(name: string, value: string): string | number | boolean {
+  if (name === 'complete') return value === 'true';
+  return NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
+}
+
+async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
+  try {
+    await withAssembly(settings, () => undefined);
+    return [];
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
+}
+
+// Nothing listens at this address. It is for commands that only inspect the gateway and never send a request.
+const UNUSED_URL = 'http://127.0.0.1:9';
+
+/** Assembles the gateway without connections and listeners, calls `use` with it, and closes it. */
+export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
+  const { assembleGateway } = await import('../../gateway.ts');
+  const inspected = settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings;
+  const assembly = assembleGateway(inspected, { isInspected: true });
+  try {
+    return await use(assembly);
+  } finally {
+    await assembly.close();
+  }
+}
+
+/** Returns a configuration error if a chaos rule is invalid, and otherwise an empty list. */
+export function chaosErrors(texts: readonly string[], place: Place): readonly Fault[] {
+  try {
+    parseChaos(texts);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ChaosSyntaxError)) throw error;
+    const suggestion = `the format is ${CHAOS_GRAMMAR}`;
+    return [{ ...place, message: error.problems.join('; '), suggestion }];
+  }
+}

@@ -1,0 +1,98 @@
+import type { Settings } from '../../config/settings.ts';
+import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
+import { type CommandIo, CommandFailure, type CommandLine, type Flag, UsageError } from '../command.ts';
+import { CONFIG_FLAGS, readSettingsFrom } from '../flags/config-flags.ts';
+import { membersOf } from '../../lib/plain-object.ts';
+
+/** The flags of the commands that send requests to the admin side of a running gateway. */
+export const ADMIN_FLAGS: readonly Flag[] = [
+  ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
+  {
+    name: 'admin',
+    value: 'URL',
+    help: 'Address of the admin side; by default listen.adminHost and listen.adminPort (ADMIN_HOST, ADMIN_PORT).',
+  },
+];
+
+/** The lines of the help text that all these commands share. */
+export const ADMIN_NOTES: readonly string[] = [
+  'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
+  'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
+];
+
+/** The admin side of a running gateway. */
+interface AdminClient {
+  /** The address, as messages show it. */
+  readonly url: string;
+  /**
+   * Sends a request and returns the status and the JSON body of the response. Throws a CommandFailure if nothing listens
+   * at the address, if the token is refused, or if the response does not come from a gateway.
+   */
+  send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
+}
+
+/** A response of the admin side. */
+interface AdminResponse {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+// The timeout of a request, in milliseconds. A reload can take a second, and it may first have to wait for another
+// reload.
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Returns the admin side of the gateway that the command line, the environment and the configuration name. Errors in the
+ * configuration are ignored, because the gateway itself reports them.
+ */
+export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
+  const { settings } = readSettingsFrom(line, io);
+  const url = addressOf(line.last('admin'), settings);
+  return {
+    url: url.origin,
+    async send(method, path, body) {
+      const content = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(new URL(path, url), {
+        ...content,
+        method,
+        headers: {
+          Accept: 'application/json',
+          ...(settings.adminToken !== undefined && { Authorization: `Bearer ${settings.adminToken}` }),
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        },
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }).catch((error: unknown) => {
+        throw new CommandFailure(`no gateway responds at ${url.origin} (${reasonOf(error)})`);
+      });
+      const json: unknown = await response.json().catch(() => undefined);
+      if (json === undefined) throw new CommandFailure(`${url.origin} is not the admin side of a gateway`);
+      if (response.status === 401 || response.status === 403 || response.status === 429)
+        throw new CommandFailure(`${url.origin}: ${messageOf(json) ?? `status ${response.status}`}`);
+      return { status: response.status, body: json };
+    },
+  };
+}
+
+/** Returns the message in an error response of the admin side, if there is one. */
+export function messageOf(body: unknown): string | undefined {
+  const { error } = membersOf(body);
+  return typeof error === 'string' ? error : undefined;
+}
+
+function addressOf(given: string | undefined, { listen }: Settings): URL {
+  if (given === undefined && listen.adminPort === 0)
+    throw new UsageError('the configured admin port is 0, which is any free port: give the address with --admin URL');
+  if (given === undefined) return new URL(`http://${hostInUrl(reachableHost(listen.adminHost))}:${listen.adminPort}`);
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--admin ${given}: must be an http or https URL`);
+  return url;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const { cause } = error;
+  if (error.name === 'TimeoutError') return 'it did not respond in time';
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
+}

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Place, Settings } from '../../config/settings.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { StartFault } from '../../model/fault.ts';
+import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
+import { IN_MEMORY } from '../../files/replace-file.ts';
+import { chaosErrors } from '../flags/config-flags.ts';
+
+/** The address of the embedded upstream. By default, it is a free port on loopback. */
+interface EmbeddedListen {
+  readonly host?: string;
+  readonly port?: number;
+  readonly basePath?: string;
+}
+
+/** The places in the configuration that error messages about the embedded upstream refer to. */
+interface EmbeddedConfigPlaces {
+  readonly db: Place;
+  readonly faults: Place;
+}
+
+/** Starts the reference server. Throws a StartFault if the database is unusable or a chaos rule is invalid. */
+export async function startEmbeddedUpstream(
+  reference: Settings['reference'],
+  places: EmbeddedConfigPlaces,
+  listen: EmbeddedListen = {},
+): Promise<ReferenceServer> {
+  const { db, seed, complete, faults, issueTrackerUrl } = reference;
+  const errors = chaosErrors(faults, places.faults);
+  if (errors.length > 0) throw new StartFault(errors);
+  try {
+    if (db !== IN_MEMORY) mkdirSync(dirname(db), { recursive: true });
+    return await startReferenceServer({
+      ...listen,
+      db,
+      seed,
+      complete,
+      chaos: faults,
+      clock: systemClock,
+      ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),
+    });
+  } catch (error) {
+    throw startFault(error, db, places.db) ?? error;
+  }
+}
+
+function startFault(error: unknown, db: string, place: Place): StartFault | undefined {
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code !== 'ERR_SQLITE_ERROR' && syscall !== 'mkdir') return undefined;
+  const suggestion = 'choose another file, or :memory:, with --db or PORTICO_DB';
+  return new StartFault([{ ...place, message: `${db} cannot be used: ${message}`, suggestion }]);
+}

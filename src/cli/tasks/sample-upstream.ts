@@ -1,0 +1,64 @@
+import { readLearnDocument } from '../../assembly/features/learning.ts';
+import { walkToLearn } from '../../walk/learn-walk.ts';
+import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
+import { assembleGateway } from '../../gateway.ts';
+import { loadOperations } from '../../contract/load-contract.ts';
+import { inMemoryOptions } from '../../ledger/store/ledger-location.ts';
+import { createLearner } from '../../learn/create-learner.ts';
+import type { Observations } from '../../learn/observations/observations.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { toWalkSettings } from '../../walk/send-walk-request.ts';
+import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
+import { numberFlag } from '../flags/flag-values.ts';
+import { untilInterrupted } from '../terminal/signals.ts';
+import { walkCredential, walkedParameters, walkIds } from '../flags/walk-flags.ts';
+import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
+
+/**
+ * Samples a live server's responses to learn about the parts that the contract leaves open. Returns the previous
+ * observations together with the new ones.
+ */
+export async function sampleUpstream(
+  url: string,
+  line: CommandLine,
+  io: CommandIo,
+  settings: Settings,
+  before: Observations,
+): Promise<Observations> {
+  const maxRequests = numberFlag(line, 'max-requests', 300, [1, 100_000]);
+  const delayMs = numberFlag(line, 'delay', 50, [0, 60_000]);
+  const ids = walkIds(line.all('id'), walkedParameters(loadOperations(settings.contract)));
+  const authorization = await walkCredential(line, io);
+  const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
+  const assembly = assembleGateway(
+    { ...walkSettings, ledger: inMemoryOptions(walkSettings.ledger) },
+    { logStream: { write: () => undefined } },
+  );
+  const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });
+  const progress = createWalkProgress(io, maxRequests);
+  const interrupted = untilInterrupted();
+  try {
+    const { walked, further } = await walkToLearn(
+      { gateway: assembly.gateway, upstream: assembly.services.upstream },
+      learner,
+      {
+        authorization,
+        ids,
+        maxRequests,
+        delayMs,
+        signal: interrupted.signal,
+        probePageSize: line.last('probe-page-size') !== undefined,
+        onProgress: progress.step,
+      },
+    );
+    progress.end();
+    const failure = walkFailure(walked, line);
+    if (failure !== undefined) throw new CommandFailure(failure);
+    io.err(`${walked.requests + further} requests sent; the walk ended with: ${walked.ended}.`);
+    unseenLines(walked).forEach(io.err);
+    return learner.observations();
+  } finally {
+    interrupted.release();
+    await assembly.close();
+  }
+}

@@ -1,0 +1,109 @@
+import { assembleGateway, type Assembly } from '../../gateway.ts';
+import type { Settings } from '../../config/settings.ts';
+import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
+import { ledgerAt, inMemoryOptions } from '../../ledger/store/ledger-location.ts';
+import { loadOperations } from '../../contract/load-contract.ts';
+import { failures } from '../../report/fail-on.ts';
+import { renderJson } from '../../report/json-report.ts';
+import { shortLines } from '../../report/table-report.ts';
+import { walk } from '../../walk/walk.ts';
+import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts';
+import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
+import { settingsFrom } from '../flags/config-flags.ts';
+import { openReports, reportFailures } from './open-reports.ts';
+import { failRules } from '../flags/report-flags.ts';
+import { untilInterrupted } from '../terminal/signals.ts';
+import { walkBounds, walkCredential, walkedParameters } from '../flags/walk-flags.ts';
+import { wantsJson } from '../flags/flag-values.ts';
+import { walkJson } from '../terminal/json-output.ts';
+import { renderOptions } from '../terminal/write-text.ts';
+import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
+
+/** Walks a live server through an assembled gateway and records the violations in the ledger. Returns the exit code. */
+export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
+  const rules = failRules(line);
+  const json = wantsJson(line);
+  const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
+  const operations = loadOperations(settings.contract);
+  const bounds = walkBounds(line, walkedParameters(operations));
+  const reports = openReports(line, io, settings, operations);
+  const authorization = await walkCredential(line, io);
+  const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
+  const walkLedger = await createWalkLedger(settings, assembly);
+  const interrupted = untilInterrupted();
+  const progress = createWalkProgress(io, bounds.maxRequests);
+  try {
+    await assembly.services.ledger.open();
+    io.err(
+      `Walking ${line.last('against') ?? ''}: at most ${bounds.maxRequests} requests, ${bounds.delayMs} ms apart.`,
+    );
+    const summary = await walk(
+      toWalkedGateway(assembly.gateway),
+      {
+        ...bounds,
+        authorization,
+        signal: interrupted.signal,
+        record: (trace) => {
+          assembly.services.ledger.record(trace);
+          walkLedger.record(trace);
+        },
+        onProgress: progress.step,
+      },
+      () => undefined,
+    );
+    progress.end();
+    await assembly.services.ledger.flush();
+    const failure = walkFailure(summary, line);
+    if (failure !== undefined && summary.walked.every(({ statuses }) => !hasResponse(statuses))) {
+      if (json) io.out(walkJson(summary, { ok: false, failures: [failure], report: null }));
+      io.err(`portico: ${failure}`);
+      return EXIT.failed;
+    }
+    const scope = { since: undefined, operation: undefined, release: undefined };
+    const report = reports.of(await walkLedger.snapshot(), scope);
+    const failed = [...(failure === undefined ? [] : [failure]), ...failures(report, rules)];
+    if (json) {
+      const document: unknown = JSON.parse(renderJson(report, renderOptions(line, io)));
+      io.out(walkJson(summary, { ok: failed.length === 0, failures: failed, report: document }));
+    } else [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
+    if (!json && ledgerAt(settings.ledger, settings.redis).isLasting)
+      io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
+    if (failure !== undefined) io.err(`portico: ${failure}`);
+    const code = reportFailures(failures(report, rules), io);
+    return failure === undefined ? code : EXIT.failed;
+  } finally {
+    interrupted.release();
+    await walkLedger.close();
+    await assembly.close();
+  }
+}
+
+const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
+  [...statuses.keys()].some((status) => status > 0);
+
+/** Creates an in-memory ledger for the report at the end of a walk. It contains only the violations of this walk. */
+async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
+  return createLedger({
+    clock: gateway.clock,
+    kindOf: services.kindOf,
+    release,
+    operations: gateway.contract.operations.map(({ id }) => id),
+    inMemory: await ledgerAt(inMemoryOptions(ledger)).open(),
+  });
+}
+
+const ledgerArgument = (line: CommandLine): string => {
+  const file = line.last('ledger');
+  return file === undefined ? '' : ` --ledger ${file}`;
+};
+
+/** Creates a log stream that forwards the gateway's warnings and errors. Other log lines are not relevant to a walk. */
+function warningsTo(io: Pick<CommandIo, 'err'>) {
+  return {
+    write: (text: string): void => {
+      const { level, msg, reason } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      if (level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40))
+        io.err(`portico: ${[msg, reason].filter((part) => typeof part === 'string').join(': ')}`);
+    },
+  };
+}

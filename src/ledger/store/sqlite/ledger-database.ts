@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { OpenedStore } from '../../ledger-store.ts';
+import {
+  beginFile,
+  USE_ANOTHER_FILE,
+  LedgerFileError,
+  SQLITE,
+  sqliteCodeOf,
+  convertFileErrors,
+} from './ledger-file.ts';
+
+/** How long a writer waits for another writer, such as a second gateway with the same file, in milliseconds. */
+const BUSY_MS = 5_000;
+
+/**
+ * The number of changed pages that SQLite can hold in memory. No batch changes that many pages, so a batch is not
+ * written to the disk before it is committed. This makes it possible to distinguish a full disk from a full ledger.
+ */
+const BATCH_PAGES = 4_000;
+
+/**
+ * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerFileError`.
+ * New tables store `callerKey`, the key for hashing callers, which is random by default.
+ */
+export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
+  return convertFileErrors(path, () => {
+    beginFile(path);
+    const database = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      if (isEmpty(database)) createTables(database, path, callerKey);
+      assertLedger(database, path);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
+      database.exec(`PRAGMA secure_delete = ON; PRAGMA cache_spill = ${BATCH_PAGES};`);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/** Opens a ledger file read-only, even if a gateway is writing to it. Throws `LedgerFileError`. */
+export function readLedgerDatabase(path: string): DatabaseSync {
+  const missing = () =>
+    new LedgerFileError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
+  if (!existsSync(path) || statSync(path).size === 0) throw missing();
+  const read = (file: string | URL) => {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+    try {
+      // The database is empty until its tables are created.
+      if (isEmpty(database)) throw missing();
+      assertLedger(database, path);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  return convertFileErrors(path, () => {
+    try {
+      return read(path);
+    } catch (error) {
+      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. Since no process
+      // can write to a ledger in such a folder, the ledger can be opened as immutable.
+      const code = sqliteCodeOf(error);
+      if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
+      return read(new URL('?immutable=1', pathToFileURL(path)));
+    }
+  });
+}
+
+/** Throws `LedgerFileError` if any pages of the file are damaged. */
+export function assertSound(database: DatabaseSync, path: string): void {
+  convertFileErrors(path, () => {
+    const [first] = database.prepare('PRAGMA quick_check(1)').all();
+    if (first?.['quick_check'] !== 'ok')
+      throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, USE_ANOTHER_FILE);
+  });
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return (
+    database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined && numberOf(database, 'user_version') === 0
+  );
+}
+
+// The transaction checks again whether the tables exist, because another process may be creating them.
+function createTables(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  inTransaction(database, () => {
+    if (!isEmpty(database)) return;
+    database.exec(TABLES);
+    const add = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
+    add.run('callerKey', callerKey);
+    add.run('dropped', 0);
+  });
+  assertLedger(database, path);
+}
+
+function assertLedger(database: DatabaseSync, path: string): void {
+  if (numberOf(database, 'application_id') !== APPLICATION_ID)
+    throw new LedgerFileError('not ours', `${path} is not a ledger`, USE_ANOTHER_FILE);
+  const version = numberOf(database, 'user_version');
+  if (version === TABLES_VERSION) return;
+  throw new LedgerFileError(
+    'not ours',
+    `${path} was written by ${version > TABLES_VERSION ? 'a newer' : 'an older'} version of Portico (tables version ${version}, expected ${TABLES_VERSION})`,
+    version > TABLES_VERSION ? `use that version, or ${USE_ANOTHER_FILE}` : USE_ANOTHER_FILE,
+  );
+}
+
+function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_version'): number {
+  return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+}
+
+/** Identifies an SQLite file as a Portico ledger (`PRAGMA application_id`): "PtLg". */
+export const APPLICATION_ID = 0x50744c67;
+
+/** The version of the tables (`PRAGMA user_version`). Increase it whenever the tables change. */
+export const TABLES_VERSION = 1;
+
+/** The statements that create the tables in an empty file. */
+export const TABLES = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+CREATE TABLE releases (
+  id INTEGER PRIMARY KEY,
+  label TEXT NOT NULL UNIQUE,
+  last_seen_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE entries (
+  id INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL UNIQUE,
+  direction TEXT NOT NULL,
+  operation TEXT,
+  facts TEXT NOT NULL,
+  first_seen_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  callers BLOB NOT NULL,
+  samples TEXT NOT NULL
+) STRICT;
+CREATE INDEX entries_by_age ON entries (direction, last_seen_at);
+CREATE TABLE entry_hours (
+  entry INTEGER NOT NULL REFERENCES entries ON DELETE CASCADE,
+  release INTEGER NOT NULL REFERENCES releases ON DELETE CASCADE,
+  hour INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (entry, release, hour)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE traffic (
+  operation TEXT NOT NULL,
+  release INTEGER NOT NULL REFERENCES releases ON DELETE CASCADE,
+  hour INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (operation, release, hour, name)
+) STRICT, WITHOUT ROWID;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${TABLES_VERSION};
+`;
+
+/** Runs the work in one transaction, which is rolled back if the work throws. Use `IMMEDIATE` for writing. */
+export function inTransaction<T>(
+  database: DatabaseSync,
+  work: () => T,
+  kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE',
+): T {
+  database.exec(`BEGIN ${kind}`);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // After some failures, such as a full disk, SQLite has already rolled back.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerFileError` if it cannot be used. */
+export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
+  const database = openLedgerDatabase(path);
+  try {
+    assertSound(database, path);
+    const fingerprints = database.prepare('SELECT fingerprint FROM entries').all();
+    const key = database.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get();
+    return { fingerprints: fingerprints.map((row) => String(row['fingerprint'])), callerKey: String(key?.['value']) };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from '../../../files/replace-file.ts';
+
+/** The reason why a ledger file is unusable: it is missing, cannot be opened, or is not a ledger of this version. */
+type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
+
+/** An error about a ledger file. Its message is for the person who configured the file. */
+export class LedgerFileError extends Error {
+  override readonly name = 'LedgerFileError';
+  readonly problem: LedgerFileProblem;
+  readonly fix: string;
+
+  constructor(problem: LedgerFileProblem, message: string, fix: string) {
+    super(message);
+    this.problem = problem;
+    this.fix = fix;
+  }
+}
+
+/** The suggested fix if the file is not a ledger of this version. */
+export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this one away';
+
+/**
+ * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
+ * is empty. The file must exist before SQLite opens it. Otherwise, SQLite would create it with permissions that let all
+ * users read it. SQLite's companion files inherit the permissions of the ledger file.
+ */
+export function beginFile(path: string): boolean {
+  return convertFileErrors(path, () => {
+    makeFolder(dirname(path));
+    const file = openSync(path, 'a', 0o600);
+    try {
+      return fstatSync(file).size === 0;
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** Runs an operation on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
+export function convertFileErrors<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof LedgerFileError) throw error;
+    const code = sqliteCodeOf(error);
+    if (code === SQLITE.notADatabase)
+      throw new LedgerFileError('not ours', `${path} is not an SQLite database`, USE_ANOTHER_FILE);
+    if (code === SQLITE.corrupt) throw new LedgerFileError('not ours', `${path} is damaged`, USE_ANOTHER_FILE);
+    if (code === undefined && !(error instanceof Error && 'syscall' in error)) throw error;
+    throw new LedgerFileError(
+      'unusable',
+      `${path} cannot be opened (${reasonOf(error)})`,
+      'set ledger.file to a writable file',
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  return 'errstr' in error ? String(error.errstr) : 'code' in error ? String(error.code) : error.message;
+}
+
+/** The SQLite result codes that the ledger handles (https://www.sqlite.org/rescode.html). */
+export const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
+
+/** Returns the primary result code of an SQLite error. Returns undefined for any other error. */
+export function sqliteCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}

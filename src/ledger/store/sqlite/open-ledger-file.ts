@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { StartFault } from '../../../model/fault.ts';
+import type { LedgerReader } from '../../../model/ledger-entry.ts';
+import { emptySnapshot } from '../../ledger-store.ts';
+import { readLedgerDatabase } from './ledger-database.ts';
+import { readSnapshot } from './sqlite-snapshot.ts';
+import { convertFileErrors, LedgerFileError } from './ledger-file.ts';
+
+/**
+ * Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if the file cannot be used.
+ */
+export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
+  let database = openForReading(path);
+  return {
+    snapshot: async (query = {}) => {
+      const open = (database ??= openForReading(path));
+      if (open === undefined) return Promise.resolve(emptySnapshot(query, clock()));
+      return Promise.resolve(toStartFault(path, () => readSnapshot(open, query, clock())));
+    },
+    close: () => database?.close(),
+  };
+}
+
+/**
+ * Opens the file. Returns undefined if the file is empty because the gateway that created it has not received any
+ * requests.
+ */
+function openForReading(path: string): DatabaseSync | undefined {
+  return toStartFault(path, () => {
+    try {
+      return readLedgerDatabase(path);
+    } catch (error) {
+      if (error instanceof LedgerFileError && error.problem === 'missing' && existsSync(path)) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** Converts errors about the file to `StartFault`. Some damage is not noticed until the file is read. */
+function toStartFault<T>(path: string, work: () => T): T {
+  try {
+    return convertFileErrors(path, work);
+  } catch (error) {
+    if (!(error instanceof LedgerFileError)) throw error;
+    throw new StartFault([{ source: path, pointer: '', message: error.message, suggestion: error.fix }]);
+  }
+}

@@ -1,0 +1,250 @@
+import { ERRORS } from '../errors/catalogue.ts';
+import { CHECK_NAMES, type CheckName, type Checks, type ModeName } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
+import type { CheckVerdict, Trace } from '../model/trace.ts';
+import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
+import {
+  AUTHENTICATION_REASONS,
+  CACHE_RESULTS,
+  CANDIDATE_DIFFERENCES,
+  type CounterFamily,
+  createCounterFamily,
+  createHistogramFamily,
+  FAILURE_KINDS,
+  FOLDED,
+  type HistogramFamily,
+  OTHER,
+  OUTCOMES,
+  REQUEST_BUCKETS,
+  SCAN_OUTCOMES,
+  STATUS_CLASSES,
+  statusClass,
+  UNDOCUMENTED,
+  UPSTREAM_BUCKETS,
+} from './metric-families.ts';
+import { type MetricEntry, METRICS } from './metric-list.ts';
+import type { TrafficCounts } from './traffic-history.ts';
+
+/** The values, known at startup, that determine the label sets. */
+export interface MetricsOptions {
+  readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
+  /** Names of the permissions, groups and flags that a denied caller may lack. */
+  readonly permissions: readonly string[];
+  /** Returns whether the baseline accepts a violation. If undefined, no violation is accepted. */
+  readonly isAccepted?: (trace: Trace, violation: Violation) => boolean;
+  readonly mode: ModeName;
+  /** The global levels; operations may override them. */
+  readonly checks: Checks;
+  readonly version: string;
+  readonly contractVersion: string;
+  /** The names of the rules of `rateLimits`. */
+  readonly rateLimitRules?: readonly string[];
+  /** The upstream's release label (`release` in the configuration). */
+  readonly release: string;
+  /** A digest of the configuration in use. */
+  readonly configurationHash?: string;
+  /** When the configuration was loaded, in epoch milliseconds. */
+  readonly loadedAt?: number;
+  /** Upper bounds in seconds that replace the defaults of all histograms. */
+  readonly buckets?: readonly number[];
+  /** True to record exemplars: the latest sampled trace of each bucket. They are shown only in the OpenMetrics format. */
+  readonly exemplars?: boolean;
+  /** The maximum number of series. Operations beyond this number share the series `folded`. */
+  readonly maxSeries?: number;
+}
+
+/** The counters and histograms that finished traces update. */
+interface RequestMetrics {
+  readonly record: (trace: Trace) => void;
+  readonly series: number;
+  /** Returns these metrics in the exposition format, with or without exemplars. */
+  text(withExemplars?: boolean): string;
+  /** The counts behind the traffic history. `relabel` replaces this object. */
+  readonly traffic: TrafficCounts;
+  /** Creates the series again for other label values. Series that existed before continue from their counts. */
+  relabel(options: MetricsOptions, ownSeries: number): void;
+  /** All counters and histograms, always in the same order. */
+  readonly families: readonly (CounterFamily | HistogramFamily)[];
+}
+
+const failed = (verdict: { readonly outcome: string } | undefined) =>
+  verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
+
+/**
+ * Creates all counters and histograms, and the function that updates them. Operations from index `ownSeries` on are
+ * counted as `folded`.
+ */
+export function createRequestMetrics(options: MetricsOptions, ownSeries = options.operations.length): RequestMetrics {
+  const { isAccepted = () => false } = options;
+  let current = createFamilies(options, ownSeries);
+  let { families } = current;
+  // Each slot is read through a fixed property name because lookups through a variable name are slow.
+  const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
+    if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
+  };
+
+  const record = (trace: Trace): void => {
+    const operation = current.labelOf(trace.operation);
+    // A background refresh or comparison is neither a client request nor a cache lookup.
+    const isClientRequest = trace.background !== true;
+    if (isClientRequest) {
+      families.requests.inc(operation, statusClass(trace.status));
+      families.duration.observe(operation, trace.seconds ?? Number.NaN, trace.traceparent, trace.startedAt);
+      if (spendsErrorBudget(trace)) families.budget.inc(operation);
+    }
+    count('authentication', trace.authentication);
+    count('requests', trace.requests);
+    count('responses', trace.responses);
+    if (trace.scan !== undefined) families.scans.inc(trace.scan);
+    count('permissions', trace.permissions);
+    count('pageBounds', trace.pageBounds);
+    count('undocumented', trace.undocumented);
+    for (const violation of trace.violations) {
+      // A violation that only the shadow contract found is not a violation of the live contract.
+      if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
+      else
+        families.violations.inc(
+          operation,
+          violation.direction,
+          violation.category,
+          String(isAccepted(trace, violation)),
+        );
+    }
+    if (failed(trace.permissions)) {
+      families.denials.inc(operation);
+      for (const name of missingFrom(trace)) families.missing.inc(name);
+    }
+    if (failed(trace.pageBounds)) families.pageBounds.inc(operation);
+    // A verification that is still pending is not a failure.
+    if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
+      families.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
+    if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
+    if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
+    if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
+    if (trace.upstream !== undefined) {
+      const { seconds, traceparent, startedAt } = trace.upstream;
+      families.exchange.observe(operation, seconds, traceparent, startedAt);
+      if (trace.upstream.status === undefined) families.failures.inc(trace.upstream.shape);
+      else families.upstreamResponses.inc(operation, statusClass(trace.upstream.status));
+    }
+    if (isClientRequest && trace.error !== undefined) families.errors.inc(trace.error);
+  };
+  return {
+    record,
+    get series() {
+      return current.all.reduce((sum, family) => sum + family.series, 0);
+    },
+    get traffic() {
+      return current.traffic;
+    },
+    get families() {
+      return current.all;
+    },
+    text: (withExemplars) => current.all.map((family) => family.text(withExemplars)).join('\n'),
+    relabel(next, nextOwnSeries) {
+      const before = current;
+      current = createFamilies(next, nextOwnSeries);
+      ({ families } = current);
+      before.all.forEach((family, index) => current.all[index]?.add(family));
+    },
+  };
+}
+
+/** Creates the counters and histograms, which start at 0. */
+function createFamilies(options: MetricsOptions, ownSeries: number) {
+  const own = options.operations.slice(0, ownSeries);
+  const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
+  const rest = folded.size > 0 ? [FOLDED] : [];
+  const idsWhere = (wanted: (operation: MetricsOptions['operations'][number]) => boolean) => [
+    ...own.filter(wanted).map((operation) => operation.id),
+    ...rest,
+  ];
+  const operations = [...idsWhere(() => true), UNDOCUMENTED];
+  const all: (CounterFamily | HistogramFamily)[] = [];
+  const counter = (entry: MetricEntry, ...axes: (readonly string[])[]): CounterFamily => {
+    const family = createCounterFamily(entry, axes);
+    all.push(family);
+    return family;
+  };
+  const histogram = (entry: MetricEntry, buckets: readonly number[]) => {
+    const family = createHistogramFamily(entry, operations, options.buckets ?? buckets, options.exemplars);
+    all.push(family);
+    return family;
+  };
+
+  const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
+  // If you add a family, `record` must update it.
+  const families = {
+    requests: counter(METRICS.requests, operations, STATUS_CLASSES),
+    duration: histogram(METRICS.duration, REQUEST_BUCKETS),
+    budget: counter(METRICS.budget, operations),
+    checks: counter(METRICS.checks, CHECK_NAMES, OUTCOMES),
+    violations: counter(METRICS.violations, operations, ['request', 'response'], VIOLATION_CATEGORIES, [
+      'false',
+      'true',
+    ]),
+    scans: counter(METRICS.scans, SCAN_OUTCOMES),
+    shadowDifferences: counter(METRICS.candidate, operations, CANDIDATE_DIFFERENCES),
+    denials: counter(METRICS.denials, operations),
+    missing: counter(METRICS.missing, [...new Set(options.permissions), OTHER]),
+    pageBounds: counter(
+      METRICS.pageBounds,
+      idsWhere((operation) => operation.paging !== undefined),
+    ),
+    authentication: counter(METRICS.authentication, AUTHENTICATION_REASONS),
+    redactions: counter(
+      METRICS.redactions,
+      idsWhere((operation) => operation.carriesPrivateFields),
+    ),
+    legacyAddresses: counter(METRICS.legacyAddresses, operations),
+    cache: counter(METRICS.cache, cacheable, CACHE_RESULTS),
+    exchange: histogram(METRICS.exchange, UPSTREAM_BUCKETS),
+    upstreamResponses: counter(
+      METRICS.answers,
+      operations,
+      STATUS_CLASSES.filter((name) => name !== 'aborted'),
+    ),
+    failures: counter(METRICS.failures, FAILURE_KINDS),
+    errors: counter(METRICS.errors, [...Object.keys(ERRORS), OTHER]),
+  };
+
+  const known = new Set(own.map(({ id }) => id));
+  const labelOf = (id: string | undefined) => {
+    if (id === undefined) return UNDOCUMENTED;
+    if (known.has(id)) return id;
+    return folded.has(id) ? FOLDED : UNDOCUMENTED;
+  };
+  const traffic: TrafficCounts = {
+    operations,
+    cachedOperations: cacheable,
+    failureKinds: FAILURE_KINDS,
+    buckets: { duration: families.duration.buckets, exchange: families.exchange.buckets },
+    counts: {
+      requests: families.requests.counts,
+      duration: families.duration.counts,
+      cache: families.cache.counts,
+      exchange: families.exchange.counts,
+      failures: families.failures.counts,
+    },
+  };
+  return { families, all, labelOf, traffic };
+}
+
+const UNNAMED = [OTHER];
+
+function missingFrom({ permissions }: Trace): readonly string[] {
+  const decision = permissions?.decision;
+  return decision?.verdict === 'denied' ? decision.missing : UNNAMED;
+}
+
+/**
+ * Returns true if a request counts against the availability target because its status was 5xx, or because its
+ * connection broke when the upstream failed. Client errors and requests that the client aborted do not count.
+ */
+export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
+  // This is the only error with a status of 500 or above that the client causes.
+  if (error === 'unknown_transfer_coding') return false;
+  if (status !== undefined && status >= 500) return true;
+  const withoutResponse = status === undefined || status === 0;
+  return withoutResponse && upstream !== undefined && upstream.status === undefined && upstream.shape !== 'aborted';
+}

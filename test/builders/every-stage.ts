@@ -1,0 +1,27 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tempFolder } from './temp-folder.ts';
+
+/**
+ * The settings under which every stage is part of some plan, together with the override `DISABLED`. If a new stage is
+ * planned only with another setting, add the setting here.
+ */
+export const EVERY_STAGE = {
+  rewriteUrls: true,
+  rateLimits: [{ name: 'all', requests: 1000, windowSeconds: 60 }],
+};
+
+/** The override that adds `refuse-disabled` to a plan. */
+export const DISABLED = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17' };
+
+/** Writes a configuration in which every stage is part of some plan, and returns the path of the file. */
+export function writeEveryStage(): string {
+  const folder = tempFolder();
+  const file = join(folder, 'portico.yaml');
+  const roles = { file: join(import.meta.dirname, '..', '..', 'config', 'roles.yaml') };
+  const overrides = { file: join(folder, 'overrides.json') };
+  writeFileSync(file, JSON.stringify({ ...EVERY_STAGE, roles, overrides }));
+  const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [{ ...DISABLED, setAt, until }] }));
+  return file;
+}
