@@ -84,7 +84,7 @@ describe('the sources', () => {
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
-        .filter((to) => /^ledger\/store\/(?!ledger-location|sqlite\/ledger-file\.ts)/.test(to))
+        .filter((to) => /^ledger\/store\/(?!ledger-location)/.test(to))
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([

@@ -27,6 +27,22 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/**
+ * The error for a store that cannot be opened: it is missing, cannot be used, or contains something other than a ledger
+ * of this version. The message and the suggested fix are for the person who configured the store.
+ */
+export class LedgerStoreError extends Error {
+  override readonly name = 'LedgerStoreError';
+  readonly problem: 'missing' | 'unusable' | 'not ours';
+  readonly fix: string;
+
+  constructor(problem: LedgerStoreError['problem'], message: string, fix: string) {
+    super(message);
+    this.problem = problem;
+    this.fix = fix;
+  }
+}
+
 /** The limits of a store. */
 export interface StoreLimits {
   /** The maximum number of distinct violations. One half applies to requests and the other half to responses. */

@@ -98,7 +98,12 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createRequestMetrics(counted(), ownSeries);
   const series = () => counters.series + fixed();
-  const growing = () => [...counters.families, ...ladder.counters, ...(redis?.families ?? [])];
+  const growing = () => [
+    ...counters.families,
+    ...ladder.counters,
+    ...(redis?.families ?? []),
+    ...(limits === undefined ? [] : [limits]),
+  ];
   const increases = createIncreases(growing);
   return {
     record: counters.record,
@@ -113,9 +118,9 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     configure: (next) => {
       const { operations, permissions } = options;
       options = { ...next, ...withEarlierLabels(options, next) };
-      limits = createLimits(limits);
-      if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
       increases.whileReplacing(() => {
+        limits = createLimits(limits);
+        if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
         ladder = createLadder(ladder);
         ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
         foldedOperations = options.operations.length - ownSeries;

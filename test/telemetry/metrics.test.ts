@@ -320,7 +320,7 @@ const byName = (a: { name?: string | undefined }, b: { name?: string | undefined
 describe('the counts of several processes', () => {
   const countedBy = async (metrics: Metrics) =>
     (await samples(metrics)).filter((line) =>
-      /^portico_(?:http_|cache_requests|error_budget|ladder_promotions)/.test(line),
+      /^portico_(?:http_|cache_requests|error_budget|ladder_promotions|rate_limited)/.test(line),
     );
   const request = fc.record({
     kind: fc.constant('request' as const),
@@ -348,7 +348,10 @@ describe('the counts of several processes', () => {
             const trace = finishedTrace({ operation, seconds, cache: { status: 'hit', ageSeconds: 1 } });
             whole.record(trace);
             workers[worker]?.record(trace);
-            if (operation === 'another') for (const one of [whole, workers[worker]]) one?.ladder.promoted('requests');
+            for (const one of [whole, workers[worker]]) {
+              if (operation === 'another') one?.ladder.promoted('requests');
+              else one?.rateLimited('all', operation);
+            }
           }
         }
         workers.forEach(send);

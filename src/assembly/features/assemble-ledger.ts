@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
 import type { BaselineFile } from '../../ledger/baseline-file.ts';
-import { type OpenedStore, StoreUnavailable } from '../../ledger/ledger-store.ts';
+import { LedgerStoreError, type OpenedStore, StoreUnavailable } from '../../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
 import type { KindOf } from '../../ledger/record/fingerprint.ts';
-import { LedgerFileError } from '../../ledger/store/sqlite/ledger-file.ts';
 import { ledgerAt, type LedgerFleet } from '../../ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../../ledger/store/memory-store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -64,7 +63,7 @@ async function openStore(
       logger.error('the shared ledger has lost its data: counts begin again, and earlier ones are missing');
     return await location.open(fleet && { ...fleet, onDataLost });
   } catch (error) {
-    if (!(error instanceof LedgerFileError)) throw error;
+    if (!(error instanceof LedgerStoreError)) throw error;
     // The operator did not choose the default location, so startup continues even if its folder is not writable.
     if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');

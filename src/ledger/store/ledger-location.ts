@@ -21,7 +21,7 @@ interface LedgerLocation {
   /** True if several processes can write to the store. Otherwise, worker processes write through the primary. */
   readonly isShared: boolean;
   /**
-   * Opens the store for a gateway. Throws `LedgerFileError`. `fleet` is the gateway's connection to Redis, which a
+   * Opens the store for a gateway. Throws `LedgerStoreError`. `fleet` is the gateway's connection to Redis, which a
    * shared ledger needs.
    */
   open(fleet?: LedgerFleet): Promise<OpenedStore>;

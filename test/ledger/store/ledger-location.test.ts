@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
-import { LedgerFileError } from '../../../src/ledger/store/sqlite/ledger-file.ts';
+import { LedgerStoreError } from '../../../src/ledger/ledger-store.ts';
 import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/ledger-location.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
@@ -29,7 +29,7 @@ describe('the location of a ledger', () => {
 
   it('reports a file that cannot be used, to the writer and to readers', async () => {
     const location = ledgerAt({ ...LEDGER_DEFAULTS, file: tempFolder() });
-    await expect(location.open()).rejects.toThrow(LedgerFileError);
+    await expect(location.open()).rejects.toThrow(LedgerStoreError);
     await expect(location.read({})).rejects.toThrow(StartFault);
   });
 

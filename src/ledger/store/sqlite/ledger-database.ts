@@ -2,15 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { OpenedStore } from '../../ledger-store.ts';
-import {
-  beginFile,
-  USE_ANOTHER_FILE,
-  LedgerFileError,
-  SQLITE,
-  sqliteCodeOf,
-  convertFileErrors,
-} from './ledger-file.ts';
+import { LedgerStoreError, type OpenedStore } from '../../ledger-store.ts';
+import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
 
 /** How long a writer waits for another writer, such as a second gateway with the same file, in milliseconds. */
 const BUSY_MS = 5_000;
@@ -22,7 +15,7 @@ const BUSY_MS = 5_000;
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerFileError`.
+ * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`.
  * New tables store `callerKey`, the key for hashing callers, which is random by default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
@@ -42,10 +35,10 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
   });
 }
 
-/** Opens a ledger file read-only, even if a gateway is writing to it. Throws `LedgerFileError`. */
+/** Opens a ledger file read-only, even if a gateway is writing to it. Throws `LedgerStoreError`. */
 export function readLedgerDatabase(path: string): DatabaseSync {
   const missing = () =>
-    new LedgerFileError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
+    new LedgerStoreError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
   if (!existsSync(path) || statSync(path).size === 0) throw missing();
   const read = (file: string | URL) => {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
@@ -72,12 +65,12 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   });
 }
 
-/** Throws `LedgerFileError` if any pages of the file are damaged. */
+/** Throws `LedgerStoreError` if any pages of the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
   convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
     if (first?.['quick_check'] !== 'ok')
-      throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, USE_ANOTHER_FILE);
+      throw new LedgerStoreError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, USE_ANOTHER_FILE);
   });
 }
 
@@ -102,10 +95,10 @@ function createTables(database: DatabaseSync, path: string, callerKey = randomBy
 
 function assertLedger(database: DatabaseSync, path: string): void {
   if (numberOf(database, 'application_id') !== APPLICATION_ID)
-    throw new LedgerFileError('not ours', `${path} is not a ledger`, USE_ANOTHER_FILE);
+    throw new LedgerStoreError('not ours', `${path} is not a ledger`, USE_ANOTHER_FILE);
   const version = numberOf(database, 'user_version');
   if (version === TABLES_VERSION) return;
-  throw new LedgerFileError(
+  throw new LedgerStoreError(
     'not ours',
     `${path} was written by ${version > TABLES_VERSION ? 'a newer' : 'an older'} version of Portico (tables version ${version}, expected ${TABLES_VERSION})`,
     version > TABLES_VERSION ? `use that version, or ${USE_ANOTHER_FILE}` : USE_ANOTHER_FILE,
@@ -179,7 +172,7 @@ export function inTransaction<T>(
   }
 }
 
-/** Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerFileError` if it cannot be used. */
+/** Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerStoreError` if it cannot be used. */
 export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
   const database = openLedgerDatabase(path);
   try {

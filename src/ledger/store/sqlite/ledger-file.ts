@@ -1,22 +1,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../../../files/replace-file.ts';
-
-/** The reason why a ledger file is unusable: it is missing, cannot be opened, or is not a ledger of this version. */
-type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
-
-/** An error about a ledger file. Its message is for the person who configured the file. */
-export class LedgerFileError extends Error {
-  override readonly name = 'LedgerFileError';
-  readonly problem: LedgerFileProblem;
-  readonly fix: string;
-
-  constructor(problem: LedgerFileProblem, message: string, fix: string) {
-    super(message);
-    this.problem = problem;
-    this.fix = fix;
-  }
-}
+import { LedgerStoreError } from '../../ledger-store.ts';
 
 /** The suggested fix if the file is not a ledger of this version. */
 export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this one away';
@@ -38,18 +23,18 @@ export function beginFile(path: string): boolean {
   });
 }
 
-/** Runs an operation on a ledger file. Converts system errors and SQLite errors to `LedgerFileError`. */
+/** Runs an operation on a ledger file. Converts system errors and SQLite errors to `LedgerStoreError`. */
 export function convertFileErrors<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof LedgerFileError) throw error;
+    if (error instanceof LedgerStoreError) throw error;
     const code = sqliteCodeOf(error);
     if (code === SQLITE.notADatabase)
-      throw new LedgerFileError('not ours', `${path} is not an SQLite database`, USE_ANOTHER_FILE);
-    if (code === SQLITE.corrupt) throw new LedgerFileError('not ours', `${path} is damaged`, USE_ANOTHER_FILE);
+      throw new LedgerStoreError('not ours', `${path} is not an SQLite database`, USE_ANOTHER_FILE);
+    if (code === SQLITE.corrupt) throw new LedgerStoreError('not ours', `${path} is damaged`, USE_ANOTHER_FILE);
     if (code === undefined && !(error instanceof Error && 'syscall' in error)) throw error;
-    throw new LedgerFileError(
+    throw new LedgerStoreError(
       'unusable',
       `${path} cannot be opened (${reasonOf(error)})`,
       'set ledger.file to a writable file',

@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { StartFault } from '../../../model/fault.ts';
 import type { LedgerReader } from '../../../model/ledger-entry.ts';
-import { emptySnapshot } from '../../ledger-store.ts';
+import { emptySnapshot, LedgerStoreError } from '../../ledger-store.ts';
 import { readLedgerDatabase } from './ledger-database.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
-import { convertFileErrors, LedgerFileError } from './ledger-file.ts';
+import { convertFileErrors } from './ledger-file.ts';
 
 /**
  * Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if the file cannot be used.
@@ -32,7 +32,7 @@ function openForReading(path: string): DatabaseSync | undefined {
     try {
       return readLedgerDatabase(path);
     } catch (error) {
-      if (error instanceof LedgerFileError && error.problem === 'missing' && existsSync(path)) return undefined;
+      if (error instanceof LedgerStoreError && error.problem === 'missing' && existsSync(path)) return undefined;
       throw error;
     }
   });
@@ -43,7 +43,7 @@ function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);
   } catch (error) {
-    if (!(error instanceof LedgerFileError)) throw error;
+    if (!(error instanceof LedgerStoreError)) throw error;
     throw new StartFault([{ source: path, pointer: '', message: error.message, suggestion: error.fix }]);
   }
 }

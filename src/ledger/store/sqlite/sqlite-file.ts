@@ -32,7 +32,7 @@ export interface SqliteFile {
 
 const MAX_TRIES = 12;
 
-/** Opens a ledger file to write batches and read snapshots. Throws `LedgerFileError`. */
+/** Opens a ledger file to write batches and read snapshots. Throws `LedgerStoreError`. */
 export function openSqliteFile(path: string, limits: FileLimits, callerKey?: string): SqliteFile {
   const database = openLedgerDatabase(path, callerKey);
   const add = prepareBatch(database);

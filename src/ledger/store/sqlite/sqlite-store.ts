@@ -14,7 +14,7 @@ interface Opened {
 }
 
 /**
- * Opens a store in an SQLite file, in the calling thread. Throws `LedgerFileError`. If the file is removed or replaced
+ * Opens a store in an SQLite file, in the calling thread. Throws `LedgerStoreError`. If the file is removed or replaced
  * later, the next batch is written to a file at the original path, because no other process can read a removed file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
