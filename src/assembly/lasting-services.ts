@@ -37,7 +37,12 @@ import { assembleLedger } from './features/assemble-ledger.ts';
 import { createLearning, type Learning } from './features/learning.ts';
 import type { Start } from './load-start.ts';
 import { type OperatorView, operatorView } from './operators/operator-view.ts';
-import { type ProcessChanges, type ProcessRole, serveUploadClaims, uploadClaimsOfPrimary } from './sharing/process-role.ts';
+import {
+  type ProcessChanges,
+  type ProcessRole,
+  serveUploadClaims,
+  uploadClaimsOfPrimary,
+} from './sharing/process-role.ts';
 import type { SharedDemotions } from './sharing/shared-demotions.ts';
 import type { SharedState } from './sharing/shared-state.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';

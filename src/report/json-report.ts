@@ -53,7 +53,10 @@ export const renderJson: RenderReport = (report, { version }) => {
 
 /** Renders a comparison as JSON. */
 export function renderComparedJson({ before, after, findings }: Comparison): string {
-  const changes = CHANGES.map((change) => [change, findings.filter((one) => one.change === change).map(comparedFinding)]);
+  const changes = CHANGES.map((change) => [
+    change,
+    findings.filter((one) => one.change === change).map(comparedFinding),
+  ]);
   return jsonText({
     $schema: REPORT_SCHEMA,
     version: REPORT_VERSION,

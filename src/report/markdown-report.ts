@@ -42,7 +42,11 @@ export const renderMarkdown: RenderReport = (report) => {
   return bounded(lines);
 };
 
-const COMPARISON_HEAD = ['', '| Operation | Violation | Category | Share | Fingerprint |', '| --- | --- | --- | ---: | --- |'];
+const COMPARISON_HEAD = [
+  '',
+  '| Operation | Violation | Category | Share | Fingerprint |',
+  '| --- | --- | --- | ---: | --- |',
+];
 
 /** Renders a comparison as Markdown, for a comment. */
 export function renderComparedMarkdown(comparison: Comparison): string {

@@ -130,7 +130,9 @@ describe('cases', () => {
     await admin('/overrides', { method: 'POST', body: { ...DISABLED, forMinutes: 5 } });
     // The last line, for undocumented requests, lists no stages because none are forwarded without
     // `undocumented.allow`.
-    const stages = gateway.planLines.slice(0, -1).flatMap((line) => line.match(/[\w-]+(?: → [\w-]+)+/)?.[0].split(' → ') ?? []);
+    const stages = gateway.planLines
+      .slice(0, -1)
+      .flatMap((line) => line.match(/[\w-]+(?: → [\w-]+)+/)?.[0].split(' → ') ?? []);
     expect(stages).toContain('refuse-disabled');
     expect(namesIn('stages').toSorted()).toEqual([...new Set(stages)].toSorted());
   });

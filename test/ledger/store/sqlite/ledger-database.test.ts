@@ -2,7 +2,11 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { assertSound, openLedgerDatabase, readLedgerDatabase } from '../../../../src/ledger/store/sqlite/ledger-database.ts';
+import {
+  assertSound,
+  openLedgerDatabase,
+  readLedgerDatabase,
+} from '../../../../src/ledger/store/sqlite/ledger-database.ts';
 import { tempFolder } from '../../../builders/temp-folder.ts';
 
 const folder = tempFolder();
