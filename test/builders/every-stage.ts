@@ -14,13 +14,16 @@ export const EVERY_STAGE = {
 /** The override that adds `refuse-disabled` to a plan. */
 export const DISABLED = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17' };
 
-/** Writes a configuration in which every stage is part of some plan, and returns the path of the file. */
-export function writeEveryStage(): string {
+/**
+ * Writes a configuration in which every stage is part of some plan, and returns the path of the file. `changes` replaces
+ * settings that a mode does not allow.
+ */
+export function writeEveryStage(changes: object = {}): string {
   const folder = tempFolder();
   const file = join(folder, 'portico.yaml');
   const roles = { file: join(import.meta.dirname, '..', '..', 'config', 'roles.yaml') };
   const overrides = { file: join(folder, 'overrides.json') };
-  writeFileSync(file, JSON.stringify({ ...EVERY_STAGE, roles, overrides }));
+  writeFileSync(file, JSON.stringify({ ...EVERY_STAGE, ...changes, roles, overrides }));
   const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
   writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [{ ...DISABLED, setAt, until }] }));
   return file;

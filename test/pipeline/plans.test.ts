@@ -39,9 +39,9 @@ describe('the plans', () => {
   });
 
   it('omit in observe mode exactly the stages that change or store something, or that refuse requests without a check', async () => {
-    const PORTICO_CONFIG = writeEveryStage();
-    const all = stagesOf(await planLines({ PORTICO_CONFIG }));
-    const lines = await planLines({ PORTICO_CONFIG, UPSTREAM_URL: nowhere });
+    const all = stagesOf(await planLines({ PORTICO_CONFIG: writeEveryStage() }));
+    const observing = writeEveryStage({ rewriteUrls: false });
+    const lines = await planLines({ PORTICO_CONFIG: observing, UPSTREAM_URL: nowhere });
     expect(lines).toHaveLength(OBSERVED_OPERATIONS.length + 1);
     const remaining = stagesOf(lines);
     expect([...all].filter((stage) => !remaining.has(stage)).toSorted()).toEqual(NOT_IN_OBSERVE_MODE);

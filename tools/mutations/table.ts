@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/telemetry/request-metrics.ts',
-    find: 'families.all.forEach((family, index) => made.all[index]?.add(family));',
+    find: 'before.all.forEach((family, index) => current.all[index]?.add(family));',
     replace: '',
     test: 'test/gateway/reload.test.ts',
     why: 'counters decrease after a reload',
