@@ -150,7 +150,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  (shared ?? processes)?.listen(changesOf(purge, baselineFollower(live, clock(), logger)));
+  (shared ?? processes)?.listen(changesOf(purge, baselineFollower(live, first)));
   demotions?.applyTo(live);
   const changes = (shared ?? processes)?.changes;
   const fleet = shared && { redis: shared.redis, replica: instance };
@@ -242,13 +242,16 @@ function openUploads(
  * Returns a function that applies the changes that operators have made to the baseline at other gateways since this one
  * started. The log also contains earlier changes, but these may be older than the file that this gateway has read.
  */
-function baselineFollower(live: Pick<Live, 'baseline'>, startedAt: number, logger: Logger) {
+function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }: First) {
+  const startedAt = clock();
+  // The primary process writes the file for its workers.
+  const isWriter = role?.kind !== 'worker';
   return (change: BaselineChange) => {
     if (change.at < startedAt || live.baseline === undefined) return;
     const { file } = live.baseline;
     logger.info({ file, fingerprint: change.fingerprint }, 'another gateway or process has changed the baseline');
     live.baseline
-      .adopt(change)
+      .adopt(change, isWriter)
       .catch((error: unknown) => logger.error({ file, err: error }, 'a change of the baseline cannot be written'));
   };
 }

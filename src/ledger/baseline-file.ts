@@ -22,10 +22,11 @@ export interface BaselineFile {
   /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
   /**
-   * Applies a change that was made at another gateway or in another process. The change takes effect immediately. If it
-   * cannot be written to the file, the promise is rejected and the change applies only until the process ends.
+   * Applies a change that was made at another gateway or in another process. The change takes effect immediately.
+   * `isWriter` is false if another process writes it to the file. If it cannot be written to the file, the promise is
+   * rejected and the change applies only until the process ends.
    */
-  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
+  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>, isWriter: boolean): Promise<void>;
   /** Calls `listener` whenever the accepted violations change. */
   onChange(listener: () => void): void;
   /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
@@ -48,7 +49,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     for (const listener of listeners) listener();
   };
 
-  const edit = async (change: Edit): Promise<boolean> => {
+  const edit = async (change: Edit, isUsed: boolean): Promise<boolean> => {
     // The file is read again to preserve changes that were made after startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
@@ -60,12 +61,12 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     if (after === undefined) return false;
     const next = baselineOf(after, file);
     await writeBaseline(file, after);
-    use(next);
+    if (isUsed) use(next);
     return true;
   };
-  const inTurn = (change: Edit): Promise<boolean> => {
+  const inTurn = (change: Edit, isUsed = true): Promise<boolean> => {
     // Changes are written one after another, because each one starts from the text that the previous one wrote.
-    const done = writing.then(() => edit(change));
+    const done = writing.then(() => edit(change, isUsed));
     writing = done.catch(() => undefined);
     return done;
   };
@@ -78,15 +79,18 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     accept: async (accepted) => {
       await inTurn((document) => editBaseline(document, accepted));
     },
-    async adopt({ fingerprint, accepted }) {
+    async adopt({ fingerprint, accepted }, isWriter) {
       const others = current.accepted.filter((one) => one.fingerprint !== fingerprint);
       use({ accepted: accepted === null ? others : [...others, accepted] });
-      await inTurn((document, stored) => {
+      if (!isWriter) return;
+      const write: Edit = (document, stored) => {
         if (accepted === null) return withoutEntry(document, fingerprint);
-        // Several processes can share a file, and another process may already have written the entry.
+        // Several gateways can share a file, and another one may already have written the entry.
         const known = stored.accepted.find((one) => one.fingerprint === fingerprint);
         return KEYS.every((key) => known?.[key] === accepted[key]) ? undefined : editBaseline(document, accepted);
-      });
+      };
+      // Later changes may already be in memory but not in the file.
+      await inTurn(write, false);
     },
     onChange: (listener) => void listeners.push(listener),
     withdraw: (fingerprint) => inTurn((document) => withoutEntry(document, fingerprint)),

@@ -29,6 +29,8 @@ export interface Instances {
 }
 
 const BEAT_MS = 5_000;
+/** The first report is repeated sooner, because the connection may not be open yet when a gateway starts. */
+const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;
 
@@ -70,18 +72,22 @@ export function openInstances(redis: Redis): Instances {
       // The next report follows soon.
     }
   };
+  const keepReporting = async () => {
+    await beat();
+    if (own === undefined) return;
+    timer = setTimeout(() => void keepReporting(), heardAt === -Infinity ? FIRST_BEAT_MS : BEAT_MS).unref();
+  };
   return {
     start(facts) {
       own = facts;
-      void beat();
-      timer = setInterval(() => void beat(), BEAT_MS).unref();
+      void keepReporting();
     },
     list() {
       if (own === undefined || performance.now() - heardAt > GONE_SECONDS * 1000) return [];
       return [...others, { ...own(), silentSeconds: 0 }].toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
     async close() {
-      clearInterval(timer);
+      clearTimeout(timer);
       if (own === undefined) return;
       own = undefined;
       await redis.command(key, ['HDEL', key, id]).catch(() => undefined);

@@ -143,6 +143,36 @@ accepted:
       expect(readdirSync(own)).toEqual(['baseline.yaml']);
     });
 
+    it('applies the change of another gateway at once, and writes it to its file', async () => {
+      const file = nextFile(TEXT);
+      const baseline = openBaselineFile(file, PLACE);
+      let changes = 0;
+      baseline.onChange(() => (changes += 1));
+      const adopted = [
+        baseline.adopt({ fingerprint: THREE, accepted: accepted(THREE) }, true),
+        baseline.adopt({ fingerprint: ONE, accepted: null }, true),
+      ];
+      const fingerprints = () => baseline.read().accepted.map(({ fingerprint }) => fingerprint);
+      expect(fingerprints()).toEqual([TWO, THREE]);
+      await adopted[0];
+      // The file still contains the other entry, which must not be accepted again.
+      expect(baseline.isAccepted(ONE, NOW)).toBe(false);
+      await adopted[1];
+      expect(readBaselineFile(file).accepted.map(({ fingerprint }) => fingerprint)).toEqual([TWO, THREE]);
+      expect(readFileSync(file, 'utf8')).toContain('# Our baseline.');
+      expect(changes).toBe(2);
+    });
+
+    it('applies the change of another gateway even if it cannot write it, or is not the process that writes', async () => {
+      const file = nextFile(TEXT);
+      const baseline = openBaselineFile(file, PLACE);
+      await baseline.adopt({ fingerprint: THREE, accepted: accepted(THREE) }, false);
+      expect([baseline.isAccepted(THREE, NOW), readFileSync(file, 'utf8')]).toEqual([true, TEXT]);
+      writeFileSync(file, 'accepted: [');
+      await expect(baseline.adopt({ fingerprint: ONE, accepted: null }, true)).rejects.toThrow(StartFault);
+      expect(baseline.isAccepted(ONE, NOW)).toBe(false);
+    });
+
     it('writes to the target of a symbolic link', async () => {
       const target = nextFile(TEXT);
       const link = nextFile();

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { type Redis, RedisUnavailable } from '../../src/redis/connect-redis.ts';
 import { type InstanceFacts, openInstances } from '../../src/redis/instances.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -15,6 +16,27 @@ const factsOf = (name: string): InstanceFacts => ({
   baseline: 'e',
   startedAt: 0,
   ready: true,
+});
+
+// The connection is opened while the gateway starts, so the first report usually comes too early.
+it('a gateway that cannot report when it starts tries again soon', async () => {
+  vi.useFakeTimers();
+  cleanUpAfterTest(() => void vi.useRealTimers());
+  let reports = 0;
+  const run = async () => {
+    reports += 1;
+    if (reports < 3) throw new RedisUnavailable();
+    return [];
+  };
+  const own = openInstances({ key: () => 'key', run, command: async () => null } as unknown as Redis);
+  own.start(() => factsOf('own'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([reports, own.list().map(({ name }) => name)]).toEqual([3, ['own']]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(reports).toBe(4);
+  await own.close();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(reports).toBe(4);
 });
 
 needsProgram('redis', 'the list of gateways', (path) => {
