@@ -36,8 +36,12 @@ needsProgram('chromium', 'the page of traffic', (path) => {
             found += 1;
         return found;
       })`;
-      const [, , latency = 0, hits = 0] = await page.evaluate<number[]>(drawn);
-      expect([latency > 10, hits > 10]).toEqual([true, true]);
+      const isDrawn = async () => {
+        const [, , latency = 0, hits = 0] = await page.evaluate<number[]>(drawn);
+        return [latency > 10, hits > 10];
+      };
+      // The charts are drawn after the text.
+      await expect.poll(isDrawn).toEqual([true, true]);
     });
   });
 

@@ -3,11 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { afterAll, describe, expect, it } from 'vitest';
+import { HOUR_MS, startOfHour } from '../../src/lib/clock.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 
+// The clock stops at the end of the hour, so that all violations are in the hour in which the page is shown.
+const endOfHour = startOfHour(Date.now()) + HOUR_MS - 1;
+const clock = () => Math.min(Date.now(), endOfHour);
+
 needsProgram('chromium', 'the page of violations', (path) => {
-  const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:type@13'] });
+  const chaos = ['wrong-type:creationDate@6', 'missing-field:type@13'];
+  const { gateway, visit } = withConsole(path, { chaos, clock });
 
   it("shows the upstream's violations, filtered by category, operation and text", async () => {
     await gateway().call('/services/v2/question.json');
