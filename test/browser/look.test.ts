@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const PAGES = ['traffic', 'violations', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
 

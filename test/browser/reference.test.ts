@@ -2,13 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const operation = (page: Page, id: string) => page.locator(`article#${id}`);
 

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Call } from '../builders/call.ts';
 import { errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -6,9 +6,6 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { alertsBetween } from '../deploy/replay-scrapes.ts';
-
-// Each test evaluates all rules over two hours of scrapes.
-vi.setConfig({ testTimeout: 60_000 });
 
 const LIST = '/services/v2/question.json';
 

@@ -19,9 +19,6 @@ const QUERIES = [
   'nothing=known',
 ];
 
-// Each test sends hundreds of requests.
-vi.setConfig({ testTimeout: 60_000 });
-
 let fake: FakeUpstream;
 let reference: ReferenceServer;
 const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -10,9 +10,6 @@ function run(tool: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
-
-// The compiler and the fuzzer need several seconds of CPU time, and more elapsed time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 describe('the committed module of the scanner', () => {
   it('is what its sources compile to', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createContractPlaces } from '../../src/assembly/operators/contract-places.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadOperations } from '../../src/contract/load-contract.ts';
@@ -68,9 +68,6 @@ const unhindered = {
   cache: { failures: { after: 0 } },
   authentication: { failures: { limit: 1_000 } },
 };
-
-// The tests send thousands of requests and search all output after each one, which takes a long time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
 let receiver: OtlpReceiver;

@@ -17,7 +17,7 @@ const PASSED = '/services/v2/elsewhere.json';
 const allow = [{ method: '*', path: '/services/v2/**' }];
 beforeAll(async () => {
   fake = await startFakeUpstream(() => ({ status: 404 }));
-  const upstream = { headersTimeoutMs: 2000, circuit: { failures: 100_000 } };
+  const upstream = { circuit: { failures: 100_000 } };
   const strict = { undocumented: { allow }, cache: { enabled: false }, upstream };
   gateways.set('strict', await startTestGateway({ upstream: fake, config: strict }));
   gateways.set('observe', await startTestGateway({ upstream: fake, config: { mode: 'observe', upstream } }));

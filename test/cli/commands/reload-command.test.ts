@@ -1,16 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { until } from '../../builders/until.ts';
 import { serve } from '../../http/serve.ts';
 import { runInProcess } from '../run-in-process.ts';
 import { startPortico, untilSays } from '../run-portico.ts';
-
-// Processes can take a long time to start on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const started: ReturnType<typeof startPortico>[] = [];
 afterEach(() => {
