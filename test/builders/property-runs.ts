@@ -1,5 +1,24 @@
+import { configureGlobal, readConfigureGlobal } from 'fast-check';
+import { beforeEach, expect } from 'vitest';
+
+const isLong = process.env['PORTICO_FUZZ'] === 'long';
+
 /**
- * Returns how many times to run a property test that drives whole gateways. Each test run tries different values, so a
- * few are enough; `PORTICO_FUZZ=long npm test` tries ten times as many, as `npm run prove` does.
+ * Returns how many times to run a property test that drives whole gateways. `PORTICO_FUZZ=long npm test` tries ten times
+ * as many values as usual, as `npm run prove` does.
  */
-export const propertyRuns = (usual: number): number => (process.env['PORTICO_FUZZ'] === 'long' ? 10 * usual : usual);
+export const propertyRuns = (usual: number): number => (isLong ? 10 * usual : usual);
+
+/**
+ * Makes every property test of the current file try the same values in each run, so that no run of the tests fails by
+ * chance. Each test has its own seed. Long runs try new values each time.
+ */
+export function seedPropertyTests(): void {
+  if (isLong) return;
+  beforeEach(() => {
+    let seed = 0;
+    for (const letter of expect.getState().currentTestName ?? '')
+      seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) | 0;
+    configureGlobal({ ...readConfigureGlobal(), seed });
+  });
+}

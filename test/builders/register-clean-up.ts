@@ -1,4 +1,6 @@
 import { registerCleanUp } from './clean-up.ts';
+import { seedPropertyTests } from './property-runs.ts';
 
 // Vitest runs this once for every test file (`setupFiles`).
 registerCleanUp();
+seedPropertyTests();
