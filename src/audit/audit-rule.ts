@@ -5,7 +5,7 @@ import type { Severity } from '../model/severity.ts';
 import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
-/** Everything that the rules of an audit read. The configuration is valid: the gateway would start with it. */
+/** The input of the audit rules. The configuration is valid, so the gateway would start with it. */
 export interface AuditSubject {
   readonly settings: Settings;
   readonly operations: readonly Operation[];
@@ -34,18 +34,18 @@ export interface AuditRule {
   /** The damage that an attacker or an outage could do. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns one text for each place that triggers the rule, or an empty list if there is no such place. */
+  /** Returns one description for each place that triggers the rule, or an empty list if there is no such place. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 
-/** Returns a rule's result: the text if the condition is true, and nothing otherwise. */
+/** Returns a rule's result: the text if the condition is true, and otherwise an empty list. */
 export function foundIf(condition: boolean, text: string): readonly string[] {
   return condition ? [text] : [];
 }
 
 const MAX_LISTED = 5;
 
-/** Lists names in one text. Long lists are cut, because one example is enough to act on. */
+/** Joins names into one text. Long lists are shortened, because a few examples are enough to act on. */
 export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;

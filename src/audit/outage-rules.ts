@@ -4,7 +4,7 @@ import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
-/** The idle and response timeout of most load balancers, in seconds. */
+/** The idle timeout and the response timeout of most load balancers, in seconds. */
 const BALANCER_SECONDS = 60;
 /** A circuit that opens only after this many consecutive failures opens too late to help. */
 const CIRCUIT_OFF = 1000;

@@ -2,7 +2,7 @@ import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
-/** The shortest token that cannot be guessed: 16 characters of 5 bits each. */
+/** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */
 const MIN_TOKEN = 16;
 const MIN_DISTINCT = 8;
 
@@ -53,7 +53,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** Returns why a token can be guessed, or nothing. The token itself must never appear in a report. */
+/** Returns the reasons why a token can be guessed, or an empty list. The token itself must never appear in a report. */
 function weaknesses(token: string | undefined): readonly string[] {
   if (token === undefined) return [];
   if (token.length < MIN_TOKEN) return [`only ${token.length} characters`];

@@ -54,7 +54,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A failure for a known reason, which the message explains completely. The exit code is 1. */
+/** A failure whose message fully explains the cause. The exit code is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -63,7 +63,7 @@ export class CommandFailure extends Error {
 export interface CommandIo {
   /** Writes a line of the command's result. */
   readonly out: (line: string) => void;
-  /** Writes a line for people that is not part of the result, such as an error or the banner. */
+  /** Writes a line for the user that is not part of the result, such as an error or the banner. */
   readonly err: (line: string) => void;
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -89,8 +89,8 @@ export function processIo(): CommandIo {
   };
 }
 
-// If the reader closes early, as in `portico plan | head`, that is not a failure. The command continues and determines
-// the exit code.
+// A reader that closes the stream early, as in `portico plan | head`, is not a failure. The command continues and
+// determines the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);

@@ -78,7 +78,7 @@ export function failureLines(error: unknown): string[] {
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  // In a worker process, the error of `bind` comes from the primary process.
+  // In a worker process, the error comes from the `bind` call of the primary process.
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')
@@ -90,8 +90,8 @@ function listenFailure(error: Error): string | undefined {
 }
 
 /**
- * Returns a line that says what failed, and lines that describe each distinct configuration error: its source, pointer,
- * message and suggestion.
+ * Returns a line that states what failed, followed by lines that describe each distinct configuration error: its
+ * source, pointer, message and suggestion.
  */
 export function faultLines(what: string, found: readonly Fault[]): string[] {
   const faults = distinctFaults(found);
@@ -178,7 +178,7 @@ function parseCommandLine(command: Command, argv: readonly string[]): CommandLin
   return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
 }
 
-/** Removes the name and the password from a URL so that messages do not repeat them. */
+/** Removes the user name and the password from a URL so that messages do not reveal them. */
 const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {

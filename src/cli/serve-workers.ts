@@ -16,7 +16,7 @@ import { CommandFailure, type CommandIo, type CommandLine, EXIT } from './comman
 import { readSettingsFrom, settingsFrom } from './flags/config-flags.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from './v8-heap.ts';
 
-/** Runs the command in a worker process, until the primary process stops it. */
+/** Runs the command in a worker process until the primary process stops it. */
 export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<number> {
   try {
     await serveUntilStopped(line, io);
@@ -54,14 +54,17 @@ async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void
   await gateway.close();
 }
 
-/** The primary process with its workers. */
+/** The primary process and its workers. */
 interface PrimaryGateway {
   readonly gateway: Gateway;
   readonly publicUrl: string;
   close(options: { readonly lameDuckSeconds: number }): Promise<void>;
 }
 
-/** Starts the primary process's part of the gateway, and the workers. If this fails, everything is closed again. */
+/**
+ * Starts the primary process's part of the gateway and the workers. If anything fails to start, closes everything
+ * again.
+ */
 export async function startWithWorkers(
   settings: Settings,
   embeddedUrl: string | undefined,
@@ -143,7 +146,7 @@ function forkWorker(): WorkerProcess {
   };
 }
 
-/** Returns the channel of a process to its primary process, or of the primary process to a worker. */
+/** Returns a process's channel to its primary process, or the primary process's channel to a worker. */
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {

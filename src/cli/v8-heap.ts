@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Prevents V8 from enlarging the young generation of its heap until letYoungGenerationGrow() is called. While many
- * objects survive collections, V8 keeps doubling this part of the heap, up to 32 MB, and it takes minutes to shrink it
- * again. Nearly all objects created at startup survive, but few of those created for a request do. Call this before
- * other modules are imported.
+ * objects survive collections, V8 keeps doubling this part of the heap, up to 32 MB, and then takes minutes to shrink
+ * it again. Nearly all objects created at startup survive, but few of those created for a request do. Call this
+ * function before other modules are imported.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -16,9 +16,9 @@ export function letYoungGenerationGrow(): void {
 }
 
 /**
- * Makes V8 collect garbage when the old generation has doubled. By default, V8 adapts this limit: after many distinct
- * pages, it lets evicted pages occupy several times their size, and at other times it collects more often than needed.
- * A smaller limit saves more memory, but then misses take a quarter longer.
+ * Makes V8 collect garbage when the old generation has doubled in size. By default, V8 adapts this limit: after many
+ * distinct pages, it lets evicted pages occupy several times their size, and at other times it collects more often than
+ * needed. A lower limit would save more memory but make cache misses a quarter slower.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=100');

@@ -1,7 +1,10 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** The known visibility of the parent comment. If it is known but undefined, the comment is public. */
+/**
+ * The visibility of the parent comment, if it is known. The comment is public if its visibility is known to be
+ * undefined.
+ */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 

@@ -215,7 +215,7 @@ function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 
 function endOfNumber(bytes: Uint8Array, at: number): number {
   const whole = bytes[at] === 0x2d ? at + 1 : at;
-  // A number cannot have leading zeros: `01` is not a number.
+  // A number cannot have leading zeros, as in `01`.
   let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
   if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
   if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {

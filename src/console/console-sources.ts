@@ -57,7 +57,10 @@ export interface ConsoleSources {
   /** Returns the place in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
-    /** Undoes the step of an operation's check in all processes and gateways. Returns false if there is no step. */
+    /**
+     * Undoes the ladder's step for one check of an operation, in all processes and gateways. Returns false if there is
+     * no such step.
+     */
     lift(operation: string, check: CheckName): boolean | Promise<boolean>;
   };
   readonly overrides: Overrides;

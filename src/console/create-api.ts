@@ -42,7 +42,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
-    // A refused reload is a normal result, and the page shows the reasons.
+    // A refused reload is a normal result: the page shows the reasons for the refusal.
     res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));

@@ -33,7 +33,10 @@ import { pageSizeProbe } from './probes/page-sizes.ts';
 import { requestSizeProbe } from './probes/request-size.ts';
 import { responseProbe } from './probes/response-heads.ts';
 
-/** All probes after the search for the API, in order. The one that loads the server most comes last. */
+/**
+ * All probes that run after the search for the API, in order. The probe that puts the most load on the server comes
+ * last.
+ */
 export const PROBES: readonly Probe[] = [
   responseProbe,
   challengeProbe,
@@ -64,7 +67,7 @@ interface DoctorStep {
   readonly notDone: string | undefined;
 }
 
-/** Everything that an examination found out. */
+/** The complete result of an examination. */
 export interface Examination {
   /** The address of the API that was found. */
   readonly url: string;
@@ -75,7 +78,7 @@ export interface Examination {
   readonly recommendations: readonly Recommendation[];
 }
 
-/** Returns the operations that probes may request: those that only read and need no id. */
+/** Returns the operations that probes may request: safe operations that need no id. */
 function probedOperations(): readonly Operation[] {
   return loadOperations(CONTRACT_DEFAULTS).filter(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
@@ -151,7 +154,9 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
   advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies in front of it.',
 });
 
-/** Requests each list once. The best list to request again is a long one that has pages. */
+/**
+ * Requests each list once and chooses the one that the probes will request again, preferably a list with a page count.
+ */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {
   const responses: ProbeResponse[] = [];
   const lists: ReadableList[] = [];
@@ -172,7 +177,7 @@ const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 /** The maximum number of requests that the search sends. */
 const MAX_SEARCH_REQUESTS = 12;
 
-/** The address of the API, and what the search for it showed. */
+/** The address of the API and the results of the search for it. */
 interface FoundApi {
   /** The client for the address that was found. */
   readonly client: ProbeClient;

@@ -6,7 +6,7 @@ import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
 
-/** One request of a probe. It cannot have a body or another method. */
+/** A request sent by a probe. It cannot have a body or any other method. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD';
   /** The path and query after the base path. */
@@ -33,7 +33,7 @@ export interface ProbeResponse {
   readonly headAt: number;
   /** The time from the request to the end of the body, in milliseconds. */
   readonly ms: number;
-  /** True if the request was sent on a connection that had carried another one. */
+  /** True if the request was sent on a connection that had already carried another request. */
   readonly reused: boolean;
   readonly socket: Socket;
 }
@@ -51,7 +51,10 @@ export interface ProbeClient {
   readonly basePath: string;
   readonly hasCredential: boolean;
   send(request: ProbeRequest): Promise<ProbeResponse | ProbeFailure>;
-  /** Returns connections that stay open between requests, at most `maxSockets`. The caller must destroy them. */
+  /**
+   * Returns an agent whose connections, at most `maxSockets`, stay open between requests. The caller must destroy the
+   * agent.
+   */
   keepAlive(maxSockets: number): Agent;
   /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
@@ -79,7 +82,10 @@ export class ProbingEnded extends Error {
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Larger than the head of any real response, so the examination can report large heads. */
+/**
+ * The maximum size of a response head, in bytes. It exceeds the head of any real response so that the examination can
+ * report large heads.
+ */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Creates a client. No connection is opened before the first request. */
@@ -125,7 +131,7 @@ async function exchange(
   { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
   { authorization, timeoutMs, signal, ca }: ProbeClientOptions,
 ): Promise<ProbeResponse | ProbeFailure> {
-  // The types allow nothing else, but a probe must not change anything even if a caller circumvents them.
+  // The types allow no other method, but a probe must not change anything even if a caller circumvents the types.
   if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
   const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
   const isSecure = protocol === 'https:';
@@ -153,7 +159,7 @@ async function exchange(
     if (!socket.connecting) connected();
     socket.once(isSecure ? 'secureConnect' : 'connect', connected);
   });
-  // The code that reads the body would only see a lost connection, so the reason is remembered here.
+  // The code that reads the body would only see a lost connection, so the reason is stored here.
   let stopped: UpstreamFailure | undefined;
   const stop = (kind: 'deadline' | 'aborted') => outgoing.destroy((stopped = new UpstreamFailure(kind)));
   const timer = setTimeout(stop, timeoutMs, 'deadline');

@@ -54,7 +54,7 @@ export interface ProbeContext {
   readonly signal: AbortSignal;
 }
 
-/** One examination of the server. It answers one question. */
+/** A probe examines the server to answer one question. */
 export interface Probe {
   readonly name: string;
   /** A description of the probe, for the plan that is shown before it starts. */

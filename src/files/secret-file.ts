@@ -22,7 +22,7 @@ const READABLE_BY_OTHERS = 0o004;
 
 /**
  * Returns whether every user of this machine may read a file. Returns false on Windows, where the mode does not show
- * it, and for a file that does not exist.
+ * who may read it, and for a file that does not exist.
  */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;

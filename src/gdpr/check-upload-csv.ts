@@ -41,7 +41,7 @@ export async function checkLongUploadCsv(content: string, limits: CsvLimits): Pr
   return check.result();
 }
 
-/** The approximate length of the parts in which a text is checked. Checking one takes a few milliseconds. */
+/** The approximate length of the parts in which a text is checked. Checking one part takes a few milliseconds. */
 export const CSV_PART_LENGTH = 65_536;
 
 /** The maximum number of cells in a row. Valid rows have two at most. */
@@ -137,9 +137,9 @@ interface Part {
 const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
 
 /**
- * Returns the part that begins at an index. csv-parse reads a row with millions of cells completely before it can be
- * refused, so such rows are found first. If quotes are misplaced, the part ends after the first row with such a quote,
- * which csv-parse refuses.
+ * Returns the part that begins at an index. csv-parse would read a row with millions of cells completely before it
+ * could be refused, so such rows are detected first. If quotes are misplaced, the part ends after the first row with
+ * such a quote, which csv-parse refuses.
  */
 function partAt(content: string, from: number, maxRowBytes: number): Part {
   // Each quote in a cell is written as two.
@@ -196,7 +196,7 @@ function createErrorList(maxErrors: number) {
   return {
     /**
      * Returns all errors. If the upload contains no user and all errors are about missing parts, the missing user is
-     * given as their cause.
+     * reported as their cause.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };

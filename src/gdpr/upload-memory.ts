@@ -76,13 +76,16 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
 
 /** Claims uploads for all processes or gateways. */
 export interface UploadClaims {
-  /** Claims the upload with this key. Rejects if the others cannot be reached. The key contains only a hash. */
+  /**
+   * Claims the upload with this key. Rejects if the other processes or gateways cannot be reached. The key contains
+   * only a hash.
+   */
   claim(key: string, force: boolean): Promise<UploadVerdict>;
 }
 
 /**
  * Refuses uploads that another process or gateway is forwarding or has just forwarded. If the others cannot be reached,
- * only the uploads of this process count.
+ * only this process's own uploads are compared.
  */
 export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
   return {
@@ -106,8 +109,8 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
 }
 
 /**
- * Other gateways no longer recognize an upload that takes longer than this many milliseconds. This also limits how long
- * a crash blocks an upload.
+ * The lifetime of a claim on an upload in progress, in milliseconds. Other gateways do not recognize an upload that
+ * takes longer. This also limits how long an upload stays blocked after a crash.
  */
 const MAX_UPLOAD_MS = 600_000;
 

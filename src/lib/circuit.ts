@@ -6,7 +6,10 @@ interface CircuitOptions {
   readonly openSeconds: number;
 }
 
-/** The outcome of an attempt. `neutral` (aborted or never made) provides no information about the server. */
+/**
+ * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it provides no information
+ * about the server.
+ */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
 /** The state of a circuit, which determines whether all attempts, no attempts or only one trial are allowed. */

@@ -13,8 +13,9 @@ interface FairQueue<T> {
    */
   next(mayServe?: (client: string) => boolean): T | undefined;
   /**
-   * Makes room for an item of this client in a full queue. Removes and returns the last item of the client with the most
-   * waiting items. Returns undefined if this client would then have as many as that client.
+   * Makes room for an item of this client in a full queue. Removes and returns the last item of the client with the
+   * most waiting items. Returns undefined if, with the new item, this client would have at least as many waiting items
+   * as that one.
    */
   displace(client: string): T | undefined;
 }

@@ -8,7 +8,7 @@ export interface SeededRandom {
   chance(probability: number): boolean;
   /** Returns one of the items. Throws `RangeError` if there are none. */
   pick<Item>(items: readonly Item[]): Item;
-  /** Returns up to `count` different items in random order. */
+  /** Returns up to `count` distinct items in random order. */
   sample<Item>(items: readonly Item[], count: number): Item[];
 }
 

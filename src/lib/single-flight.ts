@@ -1,4 +1,4 @@
-/** The work from one caller's point of view. `leader` is true for the caller that started it. */
+/** Shared work, as one of its callers sees it. `leader` is true for the caller that started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;

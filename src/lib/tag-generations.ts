@@ -3,8 +3,8 @@ interface TagGenerations {
   /** The current generation, which increases with every change. */
   readonly current: number;
   /**
-   * Records a change to these tags. `generation` is its number if the changes are numbered elsewhere; numbers must not
-   * decrease.
+   * Records a change to these tags. `generation` is the number of the change if changes are numbered elsewhere; numbers
+   * must not decrease.
    */
   move(tags: Iterable<string>, generation?: number): void;
   /** Records a change to all tags. */

@@ -25,11 +25,11 @@ export interface Overrides {
   adopt(next: readonly Override[]): void;
   /** Replaces the latest events with those of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
-  /** Uses these rules for requests from now on. */
+  /** Applies these rules to all later requests for overrides. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;
-  /** Starts ending overrides as they expire. Returns a function that stops this. */
+  /** Starts a timer that ends overrides when they expire. Returns a function that stops the timer. */
   watch(): () => void;
   /** Waits until all changes are stored. Returns false if the latest one could not be stored. */
   written(): Promise<boolean>;

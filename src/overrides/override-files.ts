@@ -104,7 +104,7 @@ async function appendEvent(
 export interface OverrideEvent {
   /** The kind of event: an operator has set, changed or ended the override, or it has expired. */
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
-  /** Epoch milliseconds. */
+  /** The time of the event, in epoch milliseconds. */
   readonly at: number;
   /** The override after the event or, if it has ended, before the event. */
   readonly override: Override;

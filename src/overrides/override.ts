@@ -37,7 +37,7 @@ export type Override = OverrideChange &
   Operator & {
     readonly operation: string;
     readonly reason: string;
-    /** Epoch milliseconds. */
+    /** The time at which the override was set, in epoch milliseconds. */
     readonly setAt: number;
     /** The end, in epoch milliseconds. From this time on, the override has no effect. */
     readonly until: number;

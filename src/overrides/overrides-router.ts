@@ -11,8 +11,8 @@ const MAX_BODY_BYTES = 65_536;
 
 /**
  * Creates the router that operators use to list, set and end overrides. The admin side and the console both use it.
- * `guard` protects the changes. In a response, `stored` is false if a change applies but could not be written to its
- * file.
+ * `guard` protects the changes. In a response, `stored` is false if a change took effect but could not be written to
+ * its file.
  */
 export function createOverridesRouter(overrides: Overrides, guard: readonly RequestHandler[] = []): Router {
   const router = express.Router();

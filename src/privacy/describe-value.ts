@@ -23,8 +23,8 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The maximum number of characters to match. It makes sure that a long string does not take longer to match than a
-// short one.
+// The maximum number of characters to match. It ensures that a long string does not take longer to match than a short
+// one.
 const MAX_MATCHED = 300;
 
 /** Describes a JSON value without revealing it: its type, its size and, if allowed, its form. */

@@ -24,8 +24,8 @@ export function shownText(text: string | undefined): string | undefined {
 }
 
 /**
- * Creates a version of `shownText` with a cache of limited size. There are few different descriptions, and checking one
- * takes longer than the rest of the recording.
+ * Creates a version of `shownText` with a cache of limited size. There are few distinct descriptions, and checking one
+ * takes longer than everything else that is done to record it.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);

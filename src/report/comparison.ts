@@ -24,7 +24,7 @@ export interface ComparedFinding {
 
 /** The comparison of two reports. */
 export interface Comparison {
-  /** The time of the second side, in epoch milliseconds. */
+  /** The time at which the second side was recorded, in epoch milliseconds. */
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;

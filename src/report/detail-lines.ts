@@ -137,7 +137,7 @@ const childOf = (keyword: string): string => (keyword.startsWith('x-') ? `['${ke
 
 const select = (path: string): string => `- target: ${JSON.stringify(path)}`;
 
-/** An entry that `undocumented.allow` could have. */
+/** A possible entry of `undocumented.allow`. */
 interface SuggestedEntry {
   readonly method: string;
   readonly path: string;

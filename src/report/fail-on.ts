@@ -7,7 +7,7 @@ import { countWords } from './report-words.ts';
 export type FailRule =
   /** Fails on any violation that is neither accepted nor an advisory. */
   | { readonly kind: 'new' }
-  /** Fails on any violation of these categories that is not accepted, even on an advisory. */
+  /** Fails on any violation of these categories that is not accepted, including advisories. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
   /**
    * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same effect as 1.
@@ -35,7 +35,7 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   };
 }
 
-/** Returns one message for each rule that a report violates, or an empty list if the report passes. */
+/** Returns one message for each rule that makes a report fail, or an empty list if the report passes. */
 export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {

@@ -225,7 +225,7 @@ function openPlaceRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups of tickets by node, which the specification names but does not describe. Only some nodes have
+ * Returns lookups of tickets by node, which the specification mentions but does not describe. Only some nodes have
  * tickets.
  */
 function ticketRequests(ids: IdsOf): LearnRequest[] {

@@ -45,7 +45,7 @@ export function createWalkTally(): WalkTally {
 }
 
 /**
- * Returns the maximum number of attempts that a result can stand for. Two connections that were reset are reported as a
+ * Returns the maximum number of attempts that a single result can represent. Two connection resets are reported as a
  * single failure.
  */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {

@@ -13,11 +13,11 @@ interface NumberedChange {
 
 /** The log in the primary process, which numbers the changes of all processes. */
 export interface PrimaryChangeLog extends ChangeLog {
-  /** Appends the change of a worker. Resolves when all other workers have applied it. */
+  /** Appends a worker's change. Resolves when all other workers have applied the change or failed to do so in time. */
   appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
-  /** Returns the changes that a worker must know even if it starts later. */
+  /** Returns the changes that even a worker that starts later must apply. */
   lasting(): readonly NumberedChange[];
-  /** Sets the listener of the primary process itself. */
+  /** Sets the primary process's own listener. */
   listen(listener: ChangeListener): void;
 }
 
@@ -25,14 +25,17 @@ export interface PrimaryChangeLog extends ChangeLog {
  * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending.
  */
 const APPLY_MS = 2_000;
-/** The primary process, which outlives every worker, has a single log for its lifetime. */
+/** The lineage of the log. It never changes, because the primary process outlives every worker and has a single log. */
 const LINEAGE = 'primary';
 
 /** Creates the log in the primary process. `workers` returns the workers that have joined. */
 export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
   let listener: ChangeListener | undefined;
   let number = 0;
-  /** The demotions of operations. A worker that starts later has no pages or credentials, but must know these. */
+  /**
+   * The demotions of operations. A worker that starts later has no stored pages or credentials to remove, but it must
+   * apply these demotions.
+   */
   const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
     number += 1;

@@ -5,9 +5,9 @@ import type { Worker, WorkerIdentity } from './supervise-workers.ts';
 /** The parts of a document that its owner defines. The document is sent as text. */
 interface DocumentParts<T> {
   readonly name: string;
-  /** Returns the copy of this process. */
+  /** Returns this process's copy. */
   readonly current: () => T;
-  /** Replaces the copy of this process. */
+  /** Replaces this process's copy. */
   readonly adopt: (next: T) => void;
   /** Merges this process's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
@@ -18,7 +18,7 @@ interface DocumentParts<T> {
   readonly parse: (text: string) => T;
 }
 
-/** The change of a worker, as it is sent to the primary process: its copy before and after the change. */
+/** A worker's change, as sent to the primary process: the worker's copy before and after the change. */
 interface ChangedCopy {
   readonly base: string;
   readonly mine: string;
@@ -38,7 +38,7 @@ interface PrimaryParts<T> extends DocumentParts<T> {
 
 /**
  * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when all workers have
- * adopted the document, with the result for the other gateways.
+ * adopted the document or failed to do so in time, and returns the result of sharing it with the other gateways.
  */
 export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
   const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;

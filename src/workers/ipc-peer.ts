@@ -38,8 +38,8 @@ interface ResultMessage {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Connects to the other process. Invalid messages are ignored, such as those of Node itself or of a process with
- * damaged memory.
+ * Connects to the other process. Invalid messages are ignored, such as those that Node sends for its own purposes and
+ * those of a process with corrupted memory.
  */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();

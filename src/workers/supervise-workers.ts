@@ -21,7 +21,7 @@ export interface Worker extends WorkerIdentity {
   readonly peer: Peer;
 }
 
-/** Callbacks for events in the life of a worker, which are logged and counted. */
+/** Callbacks for worker events, which are logged and counted. */
 interface WorkerEvents {
   /** Called when a worker is ready to serve requests. `value` is what it passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
@@ -58,7 +58,10 @@ export interface Supervisor {
   stop(graceMs: number): Promise<void>;
 }
 
-/** The delay before a crashed worker is replaced. It doubles with each crash until a worker has run for a while. */
+/**
+ * The delay before a crashed worker is replaced. It doubles with each crash, up to `longestMs`, and starts over once a
+ * worker has run for `stableMs`.
+ */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
 /** Creates the supervisor. A worker has joined once it has called `join`, and is ready once it has called `ready`. */
@@ -109,13 +112,13 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
     events.onCrash?.(worker, cause, delayMs);
     await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) return;
-    // If the replacement crashes as well, its own exit starts the next one.
+    // If the replacement also crashes, its exit triggers the next replacement.
     await run(number).catch(() => undefined);
   };
 
   return {
     async start() {
-      // The first worker starts alone. If no worker can start, the reason is then reported only once.
+      // The first worker starts alone so that the reason is reported only once if no worker can start.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');

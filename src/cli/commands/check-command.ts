@@ -80,7 +80,7 @@ async function checked(line: CommandLine, io: CommandIo) {
 
 /**
  * Returns warnings about baseline entries that have no effect because they describe upstream failures. Only the ledger
- * shows which entries these are, so there are no warnings if it cannot be read.
+ * identifies these entries, so there are no warnings if it cannot be read.
  */
 async function outageWarnings(
   { ledger, redis }: Settings,

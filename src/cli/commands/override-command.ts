@@ -4,14 +4,14 @@ import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, U
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
-/** The flags that belong to only one action or to two of them. */
+/** The flags that only some of the actions accept, by action. */
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],
   end: ['by'],
 };
 
-/** The command `portico override` changes single operations of a running gateway for a limited time. */
+/** The command `portico override` changes individual operations of a running gateway for a limited time. */
 export const overrideCommand: Command = {
   name: 'override',
   summary: 'Change one operation of a running gateway for a limited time, with a reason',

@@ -70,7 +70,7 @@ function write(target: string, generated: Files, { out }: CommandIo): number {
   return EXIT.ok;
 }
 
-/** Runs `work`. Throws a StartFault if the folder cannot be read or written. */
+/** Runs `work`. Throws a StartFault if the folder or a file in it cannot be read or written. */
 function withFolderErrors<T>(target: string, work: () => T): T {
   try {
     return work();

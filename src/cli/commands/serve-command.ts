@@ -77,7 +77,7 @@ export const serveCommand: Command = {
       bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = gateway.settings.listen;
-      // Ctrl-C is pressed in a terminal, where no load balancer needs time to notice the shutdown.
+      // If the user presses Ctrl-C in a terminal, there is no load balancer that needs time to notice the shutdown.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);

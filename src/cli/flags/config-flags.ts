@@ -70,8 +70,8 @@ export async function settingsFrom(
 }
 
 /**
- * Reads the configuration like {@link settingsFrom}, but returns its errors instead of throwing them, and does not look
- * for errors in other files.
+ * Reads the configuration like {@link settingsFrom}, but returns its errors instead of throwing them, and does not
+ * check other files for errors.
  */
 export function readSettingsFrom(
   line: CommandLine,
@@ -120,7 +120,7 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// Nothing listens at this address. It is for commands that only inspect the gateway and never send a request.
+// A placeholder address for commands that only inspect the gateway and never send a request. Nothing listens there.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without connections and listeners, calls `use` with it, and closes it. */

@@ -44,8 +44,8 @@ export function wantsJson(line: CommandLine): boolean {
 }
 
 /**
- * Returns the start of the hour that a value of `--since` names, in epoch milliseconds, because the ledger counts by the
- * hour. Throws a UsageError if the value is invalid.
+ * Returns the start of the hour that contains the instant given by `--since`, in epoch milliseconds. Whole hours are
+ * used because the ledger counts by the hour. Throws a UsageError if the value is invalid.
  */
 export function sinceHour(text: string, now: number): number {
   const since = parseSince(text, now);

@@ -3,7 +3,7 @@ import { REPORT_FORMATS } from '../../report/formats.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { choiceFlag, sinceHour } from './flag-values.ts';
 
-/** The flags of all commands that can make a pipeline fail. */
+/** The flags shared by all commands that can fail a pipeline. */
 export const FAIL_FLAGS: readonly Flag[] = [
   { name: 'baseline', value: 'FILE', help: 'File of accepted violations; contract.baseline by default.' },
   {

@@ -14,24 +14,24 @@ export const ADMIN_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The lines of the help text that all these commands share. */
+/** The help text that all these commands share. */
 export const ADMIN_NOTES: readonly string[] = [
   'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
   'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
 ];
 
-/** The admin side of a running gateway. */
+/** A client for the admin side of a running gateway. */
 interface AdminClient {
   /** The address, as messages show it. */
   readonly url: string;
   /**
-   * Sends a request and returns the status and the JSON body of the response. Throws a CommandFailure if nothing listens
-   * at the address, if the token is refused, or if the response does not come from a gateway.
+   * Sends a request and returns the status and the JSON body of the response. Throws a CommandFailure if nothing is
+   * listening at the address, if the token is refused, or if the response does not come from a gateway.
    */
   send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
 }
 
-/** A response of the admin side. */
+/** A response from the admin side. */
 interface AdminResponse {
   readonly status: number;
   readonly body: unknown;
@@ -42,8 +42,8 @@ interface AdminResponse {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Returns the admin side of the gateway that the command line, the environment and the configuration name. Errors in the
- * configuration are ignored, because the gateway itself reports them.
+ * Returns a client for the admin side of the gateway that the command line, the environment and the configuration
+ * specify. Errors in the configuration are ignored, because the gateway itself reports them.
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
   const { settings } = readSettingsFrom(line, io);
@@ -74,7 +74,7 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
   };
 }
 
-/** Returns the message in an error response of the admin side, if there is one. */
+/** Returns the message in an error response from the admin side, or undefined if there is none. */
 export function messageOf(body: unknown): string | undefined {
   const { error } = membersOf(body);
   return typeof error === 'string' ? error : undefined;

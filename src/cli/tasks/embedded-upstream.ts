@@ -7,7 +7,7 @@ import { type ReferenceServer, startReferenceServer } from '../../reference/star
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
-/** The address of the embedded upstream. By default, it is a free port on loopback. */
+/** The address of the embedded upstream. By default, this is a free port on the loopback interface. */
 interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;

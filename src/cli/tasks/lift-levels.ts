@@ -15,15 +15,16 @@ import { requireKnownOperation } from '../flags/flag-values.ts';
 
 /**
  * Where the state of the ladder comes from. `new` means that Redis is configured but contains no state for this
- * contract, and `unreachable` that Redis is configured but does not reply. In both cases, the state is that of the file.
+ * contract, and `unreachable` that Redis is configured but cannot be reached. In both cases, the state comes from the
+ * file.
  */
 export type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
 
 export const REDIS_AWAY = 'Redis cannot be reached.';
 
 /**
- * Assembles the gateway and calls `use` with it. If Redis is configured, the ladder of the assembly has the state that
- * the gateways share there.
+ * Assembles the gateway and calls `use` with the assembly. If Redis is configured, the assembly's ladder has the state
+ * that the gateways share in Redis.
  */
 export function withLadder<T>(
   settings: Settings,
@@ -99,7 +100,7 @@ const EFFECTS = {
 
 const OWN_GATEWAY = 'A running gateway applies this within ten seconds; the console applies it immediately.';
 
-/** When the change takes effect. */
+/** When a change takes effect, depending on where the state comes from. */
 const APPLIES: Readonly<Record<LadderPlace, string>> = {
   file: OWN_GATEWAY,
   redis: 'All gateways that share Redis apply this immediately.',
@@ -110,8 +111,8 @@ const APPLIES: Readonly<Record<LadderPlace, string>> = {
 };
 
 /**
- * Replaces the state that the gateways share in Redis with the result of `edit`, and returns it. If there is none, or
- * Redis cannot be reached, returns the place of the state instead.
+ * Replaces the ladder state that the gateways share in Redis with the result of `edit`, and returns the new state.
+ * Returns `new` if there is no shared state, and `unreachable` if Redis cannot be reached.
  */
 async function editFleetLadder(
   { redis: options }: Settings,

@@ -49,8 +49,8 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A file that the user names must exist. The configured ledger need not exist, because it is created with the
-      // first request.
+      // A file that the user names must exist. The configured ledger need not exist, because the first request creates
+      // it.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
@@ -110,7 +110,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON text. An SQLite file starts with the words `SQLite format`. */
+/** Returns true if a file starts like JSON text. An SQLite file starts with the text `SQLite format`. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
@@ -125,7 +125,7 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Writes one line to standard error with the reasons why a report failed. Returns the exit code. */
+/** Writes the reasons why a report failed to standard error, in one line, and returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);

@@ -15,7 +15,7 @@ import { walkCredential, walkedParameters, walkIds } from '../flags/walk-flags.t
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
 /**
- * Samples a live server's responses to learn about the parts that the contract leaves open. Returns the previous
+ * Samples a live server's responses to learn about the parts that the contract leaves unspecified. Returns the previous
  * observations together with the new ones.
  */
 export async function sampleUpstream(

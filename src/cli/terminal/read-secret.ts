@@ -14,7 +14,7 @@ export async function readSecret(io: CommandIo, prompt: string): Promise<string>
       .toString('utf8')
       .replace(/\r?\n$/, '');
   }
-  // The line editor writes whatever is typed to its output, so the output that it is given discards everything.
+  // The line editor echoes whatever is typed to its output, so it gets an output that discards everything.
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const editor = createInterface({ input: io.stdin, output: discard, terminal: true });
   try {

@@ -8,7 +8,7 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// How long after one signal another one is treated as an echo, in milliseconds. Echoes occur because a package runner
+// How long after a signal another one is treated as its echo, in milliseconds. Echoes occur because a package runner
 // forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
@@ -36,7 +36,7 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
 
 /**
  * Returns a signal that aborts on the first SIGINT or SIGTERM so that a user or a supervisor can end a long command
- * early. The second one ends the process as usual. `release` removes the listeners.
+ * early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
  */
 export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
@@ -74,17 +74,17 @@ interface ReloadSignalSource {
   on(signal: 'SIGHUP', listener: () => void): unknown;
 }
 
-/** The effects of SIGHUP. */
+/** The responses to SIGHUP. */
 interface ReloadSignalActions {
   readonly onReload: () => void;
-  /** Called instead if the terminal of the process has been closed. */
+  /** Called instead of `onReload` if the terminal of the process has been closed. */
   readonly onHangup: () => void;
   readonly isTerminalGone: () => boolean;
 }
 
 /**
- * Reloads the configuration on each SIGHUP. A terminal that closes sends the same signal, but a gateway whose terminal
- * is gone must end, because it would otherwise run on unnoticed and occupy its ports.
+ * Reloads the configuration on each SIGHUP. A terminal that closes sends the same signal, but a gateway that has lost
+ * its terminal must end. Otherwise, it would keep running unnoticed and occupy its ports.
  */
 export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignalActions): void {
   source.on('SIGHUP', () => {
@@ -94,8 +94,8 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that tells whether the terminal in which the process was started has been closed. Without a
- * terminal, as under a supervisor, the function returns false.
+ * Returns a function that reports whether the terminal in which the process was started has been closed. If the process
+ * was started without a terminal, for example by a supervisor, the function always returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {
   return () => {

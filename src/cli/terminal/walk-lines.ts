@@ -34,7 +34,7 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
   ];
 }
 
-/** Formats how often a status occurred, for example as `status 404 ×3`. */
+/** Formats a status and how often it occurred, for example `status 404 ×3`. */
 const statusWords = (status: number, count: number): string =>
   `${status === 0 ? 'no response' : `status ${status}`} ×${count}`;
 
@@ -60,7 +60,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing, so its result must not suggest a server without
+  // A walk without a successful response has checked nothing, so its result must not suggest that the server has no
   // violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
@@ -94,7 +94,7 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** Without a terminal, a progress line is written each time this many requests have been sent. */
+/** The number of requests between two progress lines if there is no terminal. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 

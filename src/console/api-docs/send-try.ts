@@ -62,8 +62,8 @@ export function sendTry(
         .then((read) => {
           const bytes = read.bytes.subarray(0, MAX_SHOWN_BYTES);
           const shown = bodyText(bytes, response.headers);
-          // The rest of a larger body is not needed. If the connection breaks, what was received is still shown, and
-          // `broken` is true.
+          // The rest of a larger body is not needed. If the connection breaks, the part that was received is still
+          // shown, and `broken` is true.
           if (read.state === 'larger') response.destroy();
           return {
             status: response.statusCode ?? 0,

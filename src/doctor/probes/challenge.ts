@@ -70,7 +70,7 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
   return [];
 }
 
-/** The findings about the credential probe of `authentication.verifier: upstream`. */
+/** The findings about the path with which `authentication.verifier: upstream` checks credentials. */
 interface VerifierResult {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
@@ -78,8 +78,8 @@ interface VerifierResult {
 }
 
 /**
- * Determines whether a path distinguishes wrong credentials from right ones. The name is made up so that no real
- * account is locked after failed attempts.
+ * Determines whether a path distinguishes wrong credentials from right ones. The user name is made up so that the
+ * failed attempts do not lock a real account.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;

@@ -13,14 +13,14 @@ interface Level {
 }
 
 /**
- * It is a sign of distress if requests are this many times slower than a single request, and also slower by at least
- * `ms`.
+ * Requests that take `factor` times as long as a single request, and at least `ms` milliseconds longer, are a sign of
+ * distress.
  */
 const SLOWER = { factor: 4, ms: 250 };
 /** Doubling the concurrency must increase the throughput by at least this factor to be worthwhile. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
-/** A few concurrent requests are always worthwhile. Otherwise, a single slow request would hold up all others. */
+/** This many concurrent requests are always tried. Otherwise, a single slow request would hold up all others. */
 const ALWAYS_TRIED = 8;
 
 const levels = (max: number): number[] => {
@@ -104,7 +104,7 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
       };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {
-  // If requests fail one at a time, the server is broken, and no limit helps.
+  // If even single requests fail, the server is broken, and no concurrency limit helps.
   if (best === undefined) return [];
   const { concurrency } = best;
   const why =

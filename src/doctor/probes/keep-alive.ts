@@ -11,7 +11,10 @@ import {
 } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
-/** The recommended idle timeout as a fraction of the server's. It makes Portico close idle connections first. */
+/**
+ * The recommended idle timeout as a fraction of the server's. With this value, Portico closes idle connections before
+ * the server does.
+ */
 const SHARE = 0.8;
 /** A connection should carry at least this many requests. */
 const FEW_REQUESTS = 50;

@@ -4,10 +4,13 @@ import type { ProbeResponse } from '../probe-client.ts';
 
 /** Headers that may occur several times. */
 const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning cache-control allow'.split(' '));
-/** The limit of undici, Portico's HTTP client. */
+/** The maximum size, in bytes, of a response head that undici, Portico's HTTP client, accepts. */
 const MAX_HEAD_BYTES = 16_384;
 
-/** Determines what the heads and bodies of ordinary responses look like. Reads the responses received so far. */
+/**
+ * Determines what the heads and bodies of ordinary responses look like, based on the responses received so far and one
+ * HEAD request.
+ */
 export const responseProbe: Probe = {
   name: 'responses',
   does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',

@@ -1,6 +1,6 @@
 /**
- * How long a request may take. `try` is long because it waits for the upstream, and `status` is short so that a hung
- * gateway is noticed.
+ * The request timeouts. `try` is long because it waits for the upstream, and `status` is short so that a hung gateway
+ * is noticed quickly.
  */
 const TIMEOUTS_MS = { status: 5000, try: 65_000, other: 15_000 };
 
@@ -30,7 +30,8 @@ export function get(path, signal) {
 /** Replaces the credential that the browser remembers with an invalid one. */
 export function signOut() {
   return new Promise((resolve, reject) => {
-    // `fetch` cannot do this, because only a request with its own name and password changes what the browser remembers.
+    // `fetch` cannot do this, because the browser replaces the credential that it remembers only if a request specifies
+    // a user name and a password of its own.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
     request.addEventListener('load', () => {

@@ -20,7 +20,7 @@ export function Chart({ title, points, from, to, series, summary, format, textFo
   const id = useId();
   const scheme = useScheme();
   const [cursor, setCursor] = useState(/** @type {number | null | undefined} */ (undefined));
-  // The line of values always has the same height. Otherwise, the chart would move away from the pointer.
+  // The line of values has a constant height. Otherwise, the chart would move away from the pointer.
   const shown = points[cursor ?? points.length - 1] ?? points.at(-1);
   const data = [
     points.map(({ at }) => at / 1000),

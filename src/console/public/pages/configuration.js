@@ -41,8 +41,8 @@ function ReloadResult({ result }) {
 }
 
 /**
- * The page that shows all keys in the effective configuration, with the origin of each value, and the button to reload
- * it.
+ * The page that shows all keys in the effective configuration and the origin of each value, with a button to reload the
+ * configuration.
  */
 export function ConfigurationPage({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('configuration');

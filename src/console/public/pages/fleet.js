@@ -6,7 +6,10 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 /** The properties that should be the same for all gateways. */
 const AGREED = ['version', 'contract', 'configuration', 'baseline'];
-/** Gateways report every five seconds. One that is silent for longer has failed, or cannot reach Redis. */
+/**
+ * Gateways report every five seconds. A gateway that has been silent for longer than this has failed or cannot reach
+ * Redis.
+ */
 const SILENT_SECONDS = 7;
 
 /** The page that lists the gateways that share state, each with its counts. */

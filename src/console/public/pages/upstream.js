@@ -133,7 +133,7 @@ function addressState({ state, retrySeconds, probe }) {
   return html`<span class="good">${probe === 'passed' ? 'healthy, the probe succeeds' : 'healthy'}</span>`;
 }
 
-/** Requests are counted only if there are several addresses. */
+/** Formats a request count, which is undefined unless there are several addresses. */
 const counted = (number) => (number === undefined ? NONE : count(number));
 
 /** Descriptions of the causes of failures, by error type (RFC 9209). */
@@ -167,7 +167,7 @@ function causeOf({ cause, code }) {
 
 const SHOWN_MS = 3_600_000;
 
-/** A bar for the last hour. The periods in which the circuit was open are marked. */
+/** A bar that represents the last hour. The periods in which the circuit was open are marked. */
 function Timeline({ data: { changes, circuit, startedAt, until } }) {
   const from = Math.max(startedAt, until - SHOWN_MS);
   const openings = changes
