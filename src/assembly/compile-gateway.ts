@@ -12,6 +12,7 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
 import { explain, type ExplainRequest, type ExplainStep } from '../pipeline/explain.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
+import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
 import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
@@ -37,7 +38,6 @@ import {
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { createPageVersions, digestOfAccepted } from './page-version.ts';
 import { withShadowBodies } from './features/watch-shadow.ts';
 
 /** The target memo may use one eighth of the memory that is configured for stored pages. */

@@ -26,7 +26,7 @@ export function patternOf(text: string): RegExp {
 export const MUTATIONS: readonly Mutation[] = [
   // assembly
   {
-    file: 'src/assembly/page-version.ts',
+    file: 'src/pipeline/page-version.ts',
     find: 'cache && { ...cache, store: storableVerdict(cache, checks) }',
     replace: 'undefined',
     test: 'test/gateway/reload.test.ts',
@@ -770,7 +770,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/assembly/page-version.ts',
+    file: 'src/pipeline/page-version.ts',
     find: "if (responses === 'off') return 'unchecked';",
     replace: '',
     test: 'test/gateway/overrides.test.ts',

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Checks } from '../model/checks.ts';
-import type { PlannedOperation } from '../pipeline/planned-operation.ts';
-import type { Start } from './load-start.ts';
+import type { PlannedOperation } from './planned-operation.ts';
+import type { UpstreamAddress } from '../upstream/addresses.ts';
+import type { UpstreamOptions } from '../upstream/upstream-options.ts';
+
+/** The settings that are part of every page version. */
+interface VersionedSettings {
+  readonly upstream: Pick<UpstreamOptions, 'credentials' | 'permissionMessages'>;
+  readonly authentication: Pick<IdentityOptions, 'verifier'>;
+}
 
 /**
  * Returns a function that returns the page version of an operation. Stored pages outlive reloads and level changes, and
@@ -19,8 +28,8 @@ import type { Start } from './load-start.ts';
  * `withdrawals` is a digest of the accepted violations instead, because each gateway counts only its own reloads.
  */
 export function createPageVersions(
-  { upstream, authentication }: Pick<Settings, 'upstream' | 'authentication'>,
-  { contract, address }: Pick<Start, 'address'> & { readonly contract: Pick<Start['contract'], 'version'> },
+  { upstream, authentication }: VersionedSettings,
+  { contract, address }: { readonly contract: Pick<Contract, 'version'>; readonly address: UpstreamAddress },
   withdrawals: () => number | string,
 ): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
   const { credentials, permissionMessages } = upstream;
@@ -40,7 +49,7 @@ function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks
 }
 
 /** Returns a digest of the violations that the baseline accepts. */
-export function digestOfAccepted(baseline: Start['baseline']): string {
+export function digestOfAccepted(baseline: BaselineFile | undefined): string {
   const accepted = baseline?.read().accepted ?? [];
   return digest(accepted.map(({ fingerprint, expires }) => `${fingerprint} ${expires ?? ''}`).sort());
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { planOperation } from '../../src/assembly/compile-gateway.ts';
-import { createPageVersions, digestOfAccepted } from '../../src/assembly/page-version.ts';
+import { createPageVersions, digestOfAccepted } from '../../src/pipeline/page-version.ts';
 import { operationWith } from '../builders/exchange.ts';
-import { settingsOf } from './settings.ts';
+import { settingsOf } from '../assembly/settings.ts';
 
 const questions = operationWith({ id: 'listQuestions', identityIndependent: true });
 
