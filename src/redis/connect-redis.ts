@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type * as RedisLibrary from '@redis/client';
 import { createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
 /** A reply from the server, using the RESP 2 types. Strings are buffers if bytes were requested. */
@@ -283,147 +282,6 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code)) return code;
   // The first word of a server's error is its kind, such as NOAUTH, OOM or READONLY.
   return /^(?:[A-Z]{2,20})\b/.exec(message)?.[0] ?? 'connection failed';
-}
-
-/** What the library's clients for one server, for sentinels and for clusters have in common. */
-interface RedisClient {
-  /** Sends a command whose first key is `key`. Strings in the reply are buffers if `bytes` is true. */
-  send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  /** Resolves when commands can be sent. Afterwards, the library restores broken connections by itself. */
-  connect(): Promise<unknown>;
-  /** Closes all connections immediately and rejects the commands that have no reply yet. */
-  destroy(): unknown;
-  isReady(): boolean;
-  onError(listener: (error: Error) => void): void;
-}
-
-/**
- * The maximum number of commands that may wait for a reply on one connection. Beyond this limit, commands fail
- * immediately.
- */
-const MAX_QUEUED_COMMANDS = 10_000;
-/** The library's timeout creates a timer for each command, but applies only to commands that have not been sent yet. */
-const NO_TIMEOUT = { timeout: 0 };
-const RECONNECT_MS = { first: 50, longest: 2_000 };
-
-/** Creates a client that is not connected yet. */
-function createRedisClient(
-  { createClient, createCluster, createSentinel, RESP_TYPES }: typeof RedisLibrary,
-  options: RedisOptions,
-  secrets: RedisSecrets,
-): RedisClient {
-  const { sentinel, cluster, username, connectTimeoutMs } = options;
-  const { url, password, sentinelPassword } = secrets;
-  const socket = {
-    connectTimeout: connectTimeoutMs,
-    reconnectStrategy: (retries: number) =>
-      Math.min(RECONNECT_MS.first * 2 ** Math.min(retries, 10), RECONNECT_MS.longest),
-    ...tlsOf(options, secrets),
-  };
-  const common = {
-    RESP: 2,
-    socket,
-    // Otherwise, commands would wait for the next connection, and so would the requests that need them.
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
-    commandOptions: NO_TIMEOUT,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-  } as const;
-  const bytesOf = (bytes: boolean) => (bytes ? { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } : undefined);
-  if (sentinel !== undefined) {
-    const client = createSentinel({
-      name: sentinel.name,
-      RESP: 2,
-      sentinelRootNodes: sentinel.nodes.map(hostAndPort),
-      nodeClientOptions: common,
-      sentinelClientOptions: {
-        socket,
-        ...(sentinel.username !== undefined && { username: sentinel.username }),
-        ...(sentinelPassword !== undefined && { password: sentinelPassword }),
-      },
-      commandOptions: NO_TIMEOUT,
-    });
-    return {
-      send: (_key, args, bytes) => client.sendCommand(false, args, bytesOf(bytes)),
-      subscribe: (channel, listener) => client.subscribe(channel, listener),
-      connect: () => client.connect(),
-      destroy: () => client.destroy(),
-      isReady: () => client.isReady,
-      onError: (listener) => void client.on('error', listener),
-    };
-  }
-  if (cluster !== undefined) {
-    const client = createCluster({
-      RESP: 2,
-      rootNodes: cluster.nodes.map((node) => ({ socket: hostAndPort(node) })),
-      defaults: common,
-      commandOptions: NO_TIMEOUT,
-    });
-    let isConnected = false;
-    return {
-      send: (key, args, bytes) => client.sendCommand(key, false, args, bytesOf(bytes)),
-      subscribe: (channel, listener) => client.subscribe(channel, listener),
-      connect: async () => {
-        await client.connect();
-        isConnected = true;
-      },
-      destroy: () => client.destroy(),
-      // Some nodes may be unreachable while others reply.
-      isReady: () => isConnected,
-      onError: (listener) => void client.on('error', listener),
-    };
-  }
-  const createOne = () =>
-    createClient({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
-  const client = createOne();
-  // In RESP 2, a connection that has subscribed accepts no other commands.
-  let subscriber: ReturnType<typeof createOne> | undefined;
-  return {
-    send: (_key, args, bytes) => client.sendCommand(args, bytesOf(bytes)),
-    async subscribe(channel, listener) {
-      if (subscriber === undefined) {
-        subscriber = createOne();
-        // The other connection already reports that the server is unavailable.
-        subscriber.on('error', () => undefined);
-        await subscriber.connect();
-      }
-      await subscriber.subscribe(channel, listener);
-    },
-    async connect() {
-      await client.connect();
-      // Without this command, a server that requires a password would appear to be available.
-      await client.sendCommand(['PING']);
-    },
-    destroy() {
-      if (subscriber?.isOpen === true) subscriber.destroy();
-      client.destroy();
-    },
-    isReady: () => client.isReady,
-    onError: (listener) => void client.on('error', listener),
-  };
-}
-
-function hostAndPort(node: string): { readonly host: string; readonly port: number } {
-  const { hostname, port } = new URL(`redis://${node}`);
-  return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) };
-}
-
-function tlsOf({ tls }: RedisOptions, secrets: RedisSecrets) {
-  if (tls === undefined) return {};
-  return {
-    tls: true as const,
-    ...secrets.tls,
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-  };
-}
-
-/** Adds the host of a `rediss:` URL as the server name, because Node does not send one by itself (RFC 6066, 3). */
-function withServerName<S extends object>(socket: S, url: string): S {
-  const { protocol, hostname } = new URL(url);
-  const isName = protocol === 'rediss:' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;
-  return isName ? { servername: hostname, ...socket } : { ...socket };
 }
 
 /**

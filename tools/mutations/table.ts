@@ -864,7 +864,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the names of releases remain in the file forever',
   },
   {
-    file: 'src/ledger/store/redis-store.ts',
+    file: 'src/ledger/store/redis-scripts.ts',
     find: 'tonumber(last) >= batch.number',
     replace: 'tonumber(last) == batch.number',
     test: 'test/ledger/store/redis-store.test.ts',
