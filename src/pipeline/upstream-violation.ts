@@ -1,17 +1,8 @@
 import type { Trace, UpstreamTrace } from '../model/trace.ts';
-import { ProbeFailure, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
-
-const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>> = {
-  refused: 'The upstream cannot be reached.',
-  reset: 'The connection to the upstream was lost.',
-  truncated: 'The connection to the upstream was lost during the response.',
-  deadline: 'The upstream did not respond in time.',
-  shed: 'Too many requests are waiting for the upstream.',
-  circuit_open: 'The upstream keeps failing; requests to it are paused.',
-  too_large: 'The upstream response is too large.',
-};
+import { failureText } from '../upstream/transport-failure.ts';
 
 /**
  * Records that a request to the upstream failed. Nothing is recorded if the request ended because the client
@@ -20,7 +11,7 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
   trace.failure = facts;
-  trace.violations.push(violation(kind, MESSAGES[kind]));
+  trace.violations.push(violation(kind, failureText(kind)));
 }
 
 /**

@@ -65,6 +65,9 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
 
 const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);
 
+/** Returns a sentence that describes a kind of failure to clients and in reports. */
+export const failureText = (kind: UpstreamFailureKind): string => BY_KIND[kind][1];
+
 /** Returns the error for a transport failure, which is the same in every mode (rules, 8, last row). */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
   const [code, text] = BY_KIND[failure.kind];
