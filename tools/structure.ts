@@ -44,7 +44,7 @@ export interface Structure {
 }
 
 /** The limits of these counts. All other counts must be 0. */
-export const STRUCTURE_LIMITS = { files: 446, medianLines: 110, medianSubstance: 81, small: 40 } as const;
+export const STRUCTURE_LIMITS = { files: 447, medianLines: 111, medianSubstance: 81, small: 20 } as const;
 
 const PACKAGE_ENTRY = 'portico.ts';
 const MAX_SIBLINGS = 24;
