@@ -92,8 +92,8 @@ export function maxRequests(maxConcurrency: number): number {
 }
 
 /**
- * Examines a server with requests that only read. Throws `CannotProbe` if the server does not respond, is not trusted or
- * has no API.
+ * Examines a server with requests that never change anything. Throws `CannotProbe` if the server does not respond, is
+ * not trusted or has no API.
  */
 export async function examine(
   address: { readonly origin: string; readonly basePath: string },

@@ -92,7 +92,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // If a number or white space reaches this position, the limit on values is exceeded. The position is recalculated
+  // Reaching this position within a number or white space exceeds the limit on values. The position is recalculated
   // only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();

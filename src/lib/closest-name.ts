@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** The maximum length of a name. A longer name is unlikely to be a typo, and comparing it would be slow. */
+/** The maximum length of a name to compare. A longer name is unlikely to be a typo, and comparing it would be slow. */
 const MAX_LENGTH = 100;
 
 /**

@@ -71,7 +71,7 @@ export function personalName(name: string): PersonalMark | undefined {
   return BY_NAME.find(([, pattern]) => pattern.test(lower))?.[0];
 }
 
-/** Recognizes personal values while the process runs, without storing the values themselves. */
+/** Recognizes personal values that have occurred since the process started. */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
@@ -85,11 +85,14 @@ const MAX_TEXTS = 40_000;
 const MAX_RECENT = 500;
 const LONGEST = 200;
 
-/** Creates a memory of keyed hashes. The key never leaves the process. */
+/**
+ * Creates a memory of keyed hashes. The key never leaves the process. Only the most recent values are also held as
+ * plain text, in memory.
+ */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
   const hashes = new Set<string>();
-  // The same few people appear on most pages, so their values are hashed only once.
+  // The same few people appear on most pages, so recent values are stored as they are and need not be hashed again.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const add = (text: string) => {

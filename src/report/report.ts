@@ -74,7 +74,7 @@ export interface Report {
   readonly lostAt?: number;
   /** The violations by category, worst first, in the order of `Contract-Status`. */
   readonly groups: readonly FindingGroup[];
-  /** The findings in which the shadow contract differs from the live contract. They never fail a report. */
+  /** The differences that the shadow contract found. They never fail a report. */
   readonly candidates: readonly Finding[];
   /** The expired baseline entries. */
   readonly expired: readonly AcceptedViolation[];
@@ -160,7 +160,8 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
 }
 
 /**
- * Limits an entry to the scope, because an exported file may contain more. Returns an empty list if nothing remains.
+ * Limits an entry to the scope, because an exported file may contain more than that. Returns an empty list if nothing
+ * remains.
  */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];

@@ -160,7 +160,7 @@ export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly str
 
 const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);
 
-/** One request for information that the walk over the contract does not provide. */
+/** A request for information that the walk over the contract does not provide. */
 interface LearnRequest {
   /** The id of the requested operation; undefined for an undocumented path. */
   readonly operation: string | undefined;
@@ -176,7 +176,7 @@ interface LearnRequest {
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path, which is just enough to provide evidence. */
+/** The number of requests for one path: just enough to provide evidence. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;

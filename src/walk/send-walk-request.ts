@@ -19,7 +19,7 @@ import { traceContext } from '../telemetry/trace-context.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
 
-/** The result of one request of a walk: a response or an error. */
+/** The result of one walk request: a response or an error. */
 export type WalkOutcome =
   | { readonly kind: 'response'; readonly response: WalkedResponse; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
@@ -190,7 +190,8 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errorsFor: () => mode.errors,
     embedded: false,
     isWalk: true,
-    // These files belong to the running gateway, so a walk does not change them. Promotions do not affect it either.
+    // These files belong to the running gateway, so a walk does not change them. The ladder's promotions do not affect
+    // a walk either.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,

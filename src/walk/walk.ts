@@ -45,7 +45,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // Failures before the first response may mean that the upstream is down, which is not a contract violation.
+  // Failures before the first response are recorded only after a response has been received. Until then, they may mean
+  // that the upstream is down, which is not a contract violation.
   const unrecorded: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
@@ -82,7 +83,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(gateway, operation, target, options);
-    // A request canceled by the signal says nothing about the upstream.
+    // A request that the signal canceled says nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
     unrecorded.push(withoutOwnFaults(outcome.trace));

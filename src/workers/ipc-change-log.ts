@@ -76,7 +76,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // If the primary process has ended, this worker will end soon too, so only its own memory matters.
+      // If the primary process has ended, this worker will end soon too. It has already applied the change itself.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

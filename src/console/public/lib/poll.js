@@ -82,7 +82,7 @@ export function usePoll(path) {
     };
   }, [path, paused]);
 
-  // Data from another path does not belong on the current page.
+  // Data from another path must not appear on the current page.
   const fits = latest.path === path;
   return {
     data: fits ? latest.data : undefined,
