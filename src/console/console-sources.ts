@@ -15,7 +15,7 @@ import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
-/** The current state of the upstream, as the console shows it. */
+/** The upstream's current state, as the console shows it. */
 export interface UpstreamState {
   readonly inFlight: number;
   readonly queued: number;

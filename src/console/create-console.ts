@@ -4,7 +4,7 @@ import type { ConsoleSources } from './console-sources.ts';
 import { createApi } from './create-api.ts';
 import { staticFiles } from './static-files.ts';
 
-/** Creates the console's request handler. It is mounted at `/console` and serves the console's pages and their data. */
+/** Creates the request handler that is mounted at `/console`. It serves the console's pages and their data. */
 export function createConsole(sources: ConsoleSources): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const files = staticFiles();

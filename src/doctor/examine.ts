@@ -52,14 +52,14 @@ export const PROBES: readonly Probe[] = [
 
 /** The settings of an examination. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
-  /** The longest time that an idle connection is watched, in milliseconds. */
+  /** The maximum time for which an idle connection is watched, in milliseconds. */
   readonly idleMs: number;
   readonly maxConcurrency: number;
   /** Called before each step. */
   readonly onStep: (name: string) => void;
 }
 
-/** The result of one step. */
+/** The result of one step of an examination. */
 interface DoctorStep {
   readonly name: string;
   readonly facts: readonly string[];

@@ -38,14 +38,14 @@ export interface ProbeResponse {
   readonly socket: Socket;
 }
 
-/** A request without a response. */
+/** A request that received no complete response. */
 export interface ProbeFailure {
   readonly kind: 'failure';
   readonly facts: FailureFacts;
   readonly ms: number;
 }
 
-/** Sends requests to one server, within limits. */
+/** Sends probe requests to one server, within limits. */
 export interface ProbeClient {
   readonly origin: string;
   readonly basePath: string;
@@ -63,7 +63,7 @@ export interface ProbeClient {
   failures(): readonly string[];
 }
 
-/** Limits and credentials of a client. */
+/** The limits and credentials of a probe client. */
 export interface ProbeClientOptions {
   readonly authorization: string | undefined;
   /** The maximum number of requests. */

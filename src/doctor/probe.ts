@@ -47,9 +47,9 @@ export interface ProbeContext {
   readonly list: ReadableList | undefined;
   /** The first response of every operation that was requested. */
   readonly responses: readonly ProbeResponse[];
-  /** The longest time that an idle connection is watched, in milliseconds. */
+  /** The maximum time for which an idle connection is watched, in milliseconds. */
   readonly idleMs: number;
-  /** The largest number of concurrent requests. */
+  /** The maximum number of concurrent requests. */
   readonly maxConcurrency: number;
   readonly signal: AbortSignal;
 }
@@ -59,7 +59,7 @@ export interface Probe {
   readonly name: string;
   /** A description of the probe, for the plan that is shown before it starts. */
   readonly does: string;
-  /** The maximum number of requests, given the largest concurrency. */
+  /** The maximum number of requests, given the maximum concurrency. */
   readonly requests: (maxConcurrency: number) => number;
   /** Throws `CannotProbe` if the question cannot be answered. */
   readonly run: (context: ProbeContext) => Promise<ProbeResult>;
@@ -77,7 +77,7 @@ export async function respond(client: ProbeClient, request: ProbeRequest): Promi
   return result;
 }
 
-/** Explains why there was no response. */
+/** Returns the reason why there was no response. */
 export const failureText = ({ facts }: ProbeFailure): string => failureHint(facts);
 
 /** Returns the list that probes request again. Throws `CannotProbe` if none is readable. */

@@ -4,14 +4,14 @@ interface Flight<T> {
   readonly leader: boolean;
 }
 
-/** Runs work once for all callers that request it at the same time. */
+/** Runs a piece of work only once for all callers that request it at the same time. */
 interface SingleFlight<T> {
   /**
    * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends the wait only for this
    * caller.
    */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
-  /** The number of keys with running work. */
+  /** The number of keys for which work is running. */
   readonly size: number;
 }
 

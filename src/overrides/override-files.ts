@@ -16,7 +16,7 @@ export interface OverrideFiles {
   written(): Promise<boolean>;
 }
 
-/** The contents of the files at startup. */
+/** The contents of the override files at startup. */
 export interface StoredOverrides {
   readonly active: readonly Override[];
   /** The latest events, oldest first. */

@@ -67,7 +67,7 @@ export function mergeOverrides(
   );
 }
 
-/** The facts about an operation that decide whether an override has an effect. */
+/** The facts about an operation that determine whether an override has an effect. */
 export interface OverrideTarget {
   /** True if the operation's responses are stored. */
   readonly isStored: boolean;

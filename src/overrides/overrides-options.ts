@@ -2,11 +2,11 @@
 export interface OverridesOptions {
   /** The file that preserves overrides across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
-  /** The longest time from setting an override to its end, in hours. */
+  /** The maximum duration of an override, in hours. */
   readonly maxHours: number;
 }
 
-/** The longest time for which any configuration allows an override, in hours. */
+/** The upper bound for `maxHours`, in hours. */
 export const MAX_OVERRIDE_HOURS = 168;
 
 /** The defaults for the `overrides` configuration key. */

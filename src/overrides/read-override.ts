@@ -21,17 +21,17 @@ export interface OverrideFault {
 /** The limits that the contract and the configuration set for overrides. */
 export interface OverrideRules {
   readonly operations: ReadonlyMap<string, OverrideTarget>;
-  /** The longest time from now to the end of an override, in hours. */
+  /** The maximum time from now to the end of an override, in hours. */
   readonly maxHours: number;
 }
 
 /** An override as the operator has requested it. */
 type RequestedOverride = OverrideChange & Pick<Override, 'operation' | 'reason' | 'by' | 'until'>;
 
-/** The limits on an override. */
+/** The limits that apply to every override. */
 export const OVERRIDE_LIMITS = { reason: 500, by: 100, maxStaleSeconds: (7 * DAY_MS) / 1000 } as const;
 
-/** How stale a stored response may be by default, in seconds. */
+/** The default limit on how stale a stored response may be, in seconds. */
 const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
 
 const LEVELS = ['off', 'report', 'enforce'] as const;

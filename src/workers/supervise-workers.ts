@@ -16,7 +16,7 @@ export interface WorkerIdentity {
   readonly pid: number | undefined;
 }
 
-/** A worker that can be called. */
+/** A worker with functions that the primary process can call. */
 export interface Worker extends WorkerIdentity {
   readonly peer: Peer;
 }

@@ -119,7 +119,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
   }
 }
 
-/** Describes what an examination will do, before it starts. */
+/** Describes what an examination will do. The description is shown before it starts. */
 function planLines(
   url: string,
   { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },

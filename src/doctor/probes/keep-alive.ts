@@ -59,7 +59,7 @@ const hintedSeconds = ({ headers }: ProbeResponse): number | undefined => {
   return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** Returns how long the connection stayed open, in milliseconds. Undefined if it outlived the limit. */
+/** Returns how long the connection stayed open, in milliseconds, or undefined if it was still open at the limit. */
 async function idleTime({ socket }: ProbeResponse, { idleMs, signal }: ProbeContext): Promise<number | undefined> {
   const startedAt = performance.now();
   const ended = new AbortController();
