@@ -20,7 +20,7 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** If more inputs existed at once, V8 would move them to its old generation before they were used. */
+/** With more inputs than this alive at once, V8 would move them to its old generation before they were used. */
 const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;

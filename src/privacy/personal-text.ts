@@ -86,7 +86,7 @@ const MAX_RECENT = 500;
 const LONGEST = 200;
 
 /**
- * Creates a memory of keyed hashes. The key never leaves the process. Only the most recent values are also held as
+ * Creates an in-memory store of keyed hashes. The key never leaves the process. Only the most recent values are also held as
  * plain text, in memory.
  */
 export function createPersonalMemory(): PersonalMemory {
