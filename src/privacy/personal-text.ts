@@ -86,8 +86,8 @@ const MAX_RECENT = 500;
 const LONGEST = 200;
 
 /**
- * Creates an in-memory store of keyed hashes. The key never leaves the process. Only the most recent values are also held as
- * plain text, in memory.
+ * Creates an in-memory store of keyed hashes. The key never leaves the process. Only the most recent values are also
+ * held as plain text, in memory.
  */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
