@@ -5,7 +5,7 @@ import { runFleet } from '../../tools/fleet/run-fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 
 /** The rows whose bounds do not depend on the speed of the machine. */
-const CERTAIN = /^failed requests|^reads more than 30 s|^pages of another caller/;
+const CERTAIN = /^failed requests|^reads more than 30 s|^pages that belong to another caller/;
 
 /*
  * A short run of `npm run fleet` without disturbances. The bounds that depend on the speed of the machine are not
