@@ -197,16 +197,21 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
   });
 
-  // The others cannot know about writes of a gateway that is cut off. They serve the old page until it can no longer be
-  // served, but not a moment longer than the gateway is cut off.
-  it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
+  /** Starts a gateway whose connection to Redis can be cut, and another gateway whose connection stays up. */
+  const startBesideProxy = async () => {
     const server = await startRedisServer(path);
     const proxy = await startTcpProxy(server.port);
     const config = { cache: { freshSeconds: 3_600 } };
-    const [writer] = (await startFleet(1, { url: `redis://127.0.0.1:${proxy.port}` }, fake, { config })) as [
-      TestGateway,
-    ];
-    const [reader] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    const start = async (address: { url: string }) =>
+      ((await startFleet(1, address, fake, { config })) as [TestGateway])[0];
+    const writer = await start({ url: `redis://127.0.0.1:${proxy.port}` });
+    return { proxy, writer, reader: await start(server) };
+  };
+
+  // The others cannot know about writes of a gateway that is cut off. They serve the old page until it can no longer be
+  // served, but not a moment longer than the gateway is cut off.
+  it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
+    const { proxy, writer, reader } = await startBesideProxy();
     await read(reader);
     proxy.cut();
     await until(() => !sharedBy(writer).redis.isAvailable());
@@ -222,13 +227,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   });
 
   it('loses no purge if the connection is cut again and again', async () => {
-    const server = await startRedisServer(path);
-    const proxy = await startTcpProxy(server.port);
-    const config = { cache: { freshSeconds: 3_600 } };
-    const [writer] = (await startFleet(1, { url: `redis://127.0.0.1:${proxy.port}` }, fake, { config })) as [
-      TestGateway,
-    ];
-    const [reader] = (await startFleet(1, server, fake, { config })) as [TestGateway];
+    const { proxy, writer, reader } = await startBesideProxy();
     for (let round = 0; round < 5; round += 1) {
       title = `round ${round}`;
       await read(reader);
