@@ -61,10 +61,10 @@ export interface StartSources {
  * errors in them.
  */
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
-  const faults: Fault[] = [];
+  const failures = new Set<StartFault>();
   /**
-   * Runs a step. If the step fails, its errors are collected, and the returned function throws them instead of
-   * returning the result.
+   * Runs a step. If the step fails, its error is collected, and the returned function throws it instead of returning the
+   * result. A later step that needs the result therefore fails with the same error, which is collected only once.
    */
   const attempt = <T>(step: () => T): (() => T) => {
     try {
@@ -72,7 +72,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
       return () => result;
     } catch (error) {
       if (!(error instanceof StartFault)) throw error;
-      faults.push(...error.faults);
+      failures.add(error);
       return () => {
         throw error;
       };
@@ -84,20 +84,12 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     return inUse.find((one) => one?.sources === sources) ?? load(options);
   };
   const contract = attempt(() => loadOnce(settings.contract));
-  const hasContract = faults.length === 0;
+  const hasContract = failures.size === 0;
   const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
-  // Operation ids are checked here because their places in the configuration are known here.
-  if (hasContract) {
-    const { operations } = contract();
-    const ids = operations.map(({ id }) => id);
-    faults.push(...operationFaults(settings, ids), ...redactionFaults(settings, operations));
-  }
-  const rules = attempt(() => {
-    if (hasContract) return loadPermissions(settings, contract());
-    // Without the contract, only errors within the roles file can be found.
-    readRoles(settings);
-    throw new StartFault([]);
-  });
+  attempt(() => checkOperations(settings, contract()));
+  // Without the contract, only errors within the roles file can be found.
+  if (!hasContract) attempt(() => readRoles(settings));
+  const rules = attempt(() => loadPermissions(settings, contract()));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings));
@@ -107,7 +99,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const learned = attempt(() => loadLearned(settings, running?.start.learned));
   const tls = attempt(() => tlsOf(settings));
   const redis = attempt(() => redisOf(settings));
-  if (faults.length > 0) throw new StartFault(faults);
+  if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
   return {
     contract: contract(),
     shadow: shadow(),
@@ -127,6 +119,13 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     tls: tls(),
     redis: redis(),
   };
+}
+
+/** Checks the settings for single operations here because their places in the configuration are known here. */
+function checkOperations(settings: Settings, { operations }: Contract): void {
+  const ids = operations.map(({ id }) => id);
+  const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations)];
+  if (faults.length > 0) throw new StartFault(faults);
 }
 
 function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined {
