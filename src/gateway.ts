@@ -50,37 +50,39 @@ import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
  */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Loads and compiles a contract. A gateway never changes its contract, so several gateways can share one. */
+  /** Loads and compiles a contract. A gateway never modifies a contract, so several gateways can share one. */
   readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
-  /** True if the gateway is only inspected and never serves requests. It then does not connect to Redis. */
+  /** True if the gateway is only inspected and never serves requests. Such a gateway does not connect to Redis. */
   readonly isInspected?: boolean;
-  /** The role of this process if several processes serve together. */
+  /** The role of this process. Undefined if the gateway has only one process. */
   readonly role?: ProcessRole;
-  /** Reads the settings again from the same sources, for a reload. Without it, every reload is refused. */
+  /**
+   * Reads the settings for a reload from the sources that were used at startup. If undefined, every reload is refused.
+   */
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
 
-/** The time limit for the reload of one worker, in milliseconds. It is longer than any reload takes. */
+/** The time limit for reloading one worker, in milliseconds. It is longer than any reload takes. */
 const RELOAD_MS = 60_000;
 
-/** An assembled gateway that is not listening. After a reload, its properties are those of the new configuration. */
+/** An assembled gateway that is not listening. After a reload, its properties reflect the new configuration. */
 export interface Assembly {
   readonly settings: Settings;
   readonly gateway: CompiledGateway;
   readonly services: Services;
   /** Problems in the contract or the shadow contract that do not prevent startup. */
   readonly warnings: readonly Fault[];
-  /** The state stored in the ladder file at startup. It may belong to an earlier contract. */
+  /** The state that the ladder file contained at startup. It may belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;
   readonly edges: Edges;
   /** The lines that `portico plan` prints, one for each operation. */
   readonly planLines: readonly string[];
   /** The operations that each role and each account may use. */
   readonly permissions: PermissionMatrix;
-  /** Returns the steps that explain how the gateway would handle a request. The upstream is not contacted. */
+  /** Returns the steps that explain how the gateway would handle a request. Does not contact the upstream. */
   explain(request: ExplainRequest): readonly ExplainStep[];
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
@@ -90,10 +92,10 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
-  /** Returns the facts that this gateway reports to the others. */
+  /** Returns the facts about this gateway that it reports to the others. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
-  /** Closes everything. Remaining spans are exported first, which takes at most `exportMs` milliseconds. */
+  /** Closes everything. First exports the remaining spans, for at most `exportMs` milliseconds. */
   close(exportMs?: number): Promise<void>;
 }
 
@@ -107,9 +109,9 @@ export interface Gateway extends Pick<
   /** Empty in a worker. */
   readonly adminUrl: string;
   /**
-   * Closes the gateway. For the first `lameDuckSeconds` (default: 0), the gateway reports that it is not ready but
-   * still serves requests. It then stops accepting connections, waits up to `listen.drainSeconds` for requests in
-   * flight, and closes everything.
+   * Closes the gateway. For the first `lameDuckSeconds` (default: 0), it still serves requests but reports that it is
+   * not ready. It then stops accepting connections, waits up to `listen.drainSeconds` for requests in progress, and
+   * closes everything.
    */
   close(options?: CloseOptions): Promise<void>;
 }
@@ -159,13 +161,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       try {
         current = compileAssembly(next, parts);
       } catch (error) {
-        // The lasting services already follow the new settings, so they are switched back to the previous ones.
+        // The long-lived services already follow the new settings, so they are switched back to the previous settings.
         applySettings(before, parts.clock());
         throw error;
       }
       edges.use(current);
-      // Pages with other versions can no longer be requested, but would otherwise stay in memory until they are
-      // evicted.
+      // Pages with other versions can no longer be requested. Without this removal, they would stay in memory until
+      // they are evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
       current.services.cache.retain((key) => versions.has(versionOfKey(key)));
       if (calibration === undefined) return;
@@ -225,7 +227,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process and, if it accepts the configuration, one worker after the other. */
+/** Reloads the primary process and, if it accepts the configuration, then reloads the workers one after the other. */
 function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
   return async (trigger) => {
     const result = await own(trigger);
@@ -239,7 +241,7 @@ function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): R
   };
 }
 
-/** Makes the lasting services follow the settings, and compiles the plans. */
+/** Makes the long-lived services follow the settings, and compiles the plans. */
 function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAssembly {
   const { settings, start, services } = assembled;
   applySettings(assembled, parts.clock());
@@ -251,16 +253,16 @@ function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAs
 /** An assembled gateway whose stores are open and whose verifier has been tested. */
 interface Running {
   readonly assembly: Assembly;
-  /** Reports that the gateway is not ready. After `lameDuckMs` milliseconds, it stops the background work. */
+  /** Reports that the gateway is not ready, waits `lameDuckMs` milliseconds, and then stops the background work. */
   drain(lameDuckMs: number): Promise<void>;
 }
 
-/** Assembles a gateway, opens its stores and tests its verifier. If this fails, everything is closed again. */
+/** Assembles a gateway, opens its stores and tests its verifier. If a step fails, everything is closed again. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
   const { services } = assembly;
   const { logger } = services;
-  /** The functions that stop the background work that has begun. */
+  /** The functions that stop the background work that has been started. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
   // The primary process does not verify credentials or send requests.
@@ -273,7 +275,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     if (role?.kind === 'worker') await joinPrimary(role);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services, role));
-    // The workers of a gateway are not listed separately.
+    // The workers of a gateway are not listed as separate instances.
     if (role?.kind !== 'worker') services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();
@@ -297,7 +299,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   };
 }
 
-/** Starts a gateway with its own listeners. If this fails, everything is closed again. */
+/** Starts a gateway with its own listeners. If a step fails, everything is closed again. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { role } = given;
@@ -311,8 +313,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
-    // The public side is closed first. Until it has finished its requests, the admin side still tells the load balancer
-    // that the gateway is not ready.
+    // The public side is closed first. While it finishes its requests, the admin side still reports to the load
+    // balancer that the gateway is not ready.
     for (const listener of opened) await listener.close({ finishMs });
     await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
@@ -327,7 +329,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     const publicUrl = role?.kind === 'primary' ? '' : await open(publicServer, { host, port });
     const adminUrl = role?.kind === 'worker' ? '' : await open(adminServer, { host: adminHost, port: adminPort });
     let closing: Promise<void> | undefined;
-    // The assembly itself is extended, because a copy of its properties would not follow reloads.
+    // The assembly object itself is extended, because a copy of its properties would not follow reloads.
     return Object.assign(assembly, {
       publicUrl,
       adminUrl,
@@ -340,14 +342,14 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   }
 }
 
-/** A gateway without its own listeners. The embedding application provides them. */
+/** A gateway without its own listeners, which the embedding application provides instead. */
 interface MountedGateway extends Pick<Assembly, 'planLines' | 'reload' | 'close'> {
   readonly handle: RequestListener;
   /** The Express app of the admin side: health checks, metrics and the console. */
   readonly admin: Express;
 }
 
-/** Starts a gateway without its own listeners. If this fails, everything is closed again. */
+/** Starts a gateway without its own listeners. If a step fails, everything is closed again. */
 export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { close: closeAssembly } = assembly;
@@ -360,11 +362,11 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
 }
 
 /**
- * Returns the default stream for log lines. It writes lines in batches, so the last batch must be flushed. `isShared`
- * is true if other processes write to the same standard output.
+ * Returns the default stream for log lines, which writes the lines in batches. The last batch must be flushed.
+ * `isShared` is true if other processes write to the same standard output.
  */
 function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
-  // A write to a file is never mixed with other writes, regardless of its size.
+  // A write to a file is never interleaved with other writes, regardless of its size.
   const maxBytes = isShared && !fstatSync(1).isFile() ? PIPE_BYTES : undefined;
   const lines = createLineBatch(bytesTo(1, maxBytes), maxBytes);
   return { stream: lines, flush: () => lines.flush() };
@@ -396,7 +398,7 @@ function instanceFacts({ settings, start, services }: Assembled, startedAt: numb
     mode: settings.mode.name,
     contract: contract.version,
     configuration: settingsDigest(settings, [contract.version, shadow?.version, [...roles.roles], roles.accounts]),
-    // The console can change the baseline at any time, so the digest is computed again for each report.
+    // The baseline can be changed in the console at any time, so the digest is computed for each report.
     baseline: createHash('sha256').update(accepted).digest('hex').slice(0, 12),
     startedAt,
     ready,

@@ -13,8 +13,8 @@ export { StartFault, type Fault } from './model/fault.ts';
 /** The gateway as middleware for Express or any other framework that calls `(req, res, next)`. */
 export interface Portico {
   /**
-   * Handles every request that it receives. It calls `next` only if the request body has already been read, and then
-   * always with an error.
+   * Handles every request that it receives. `next` is called only if another handler has already read the request body,
+   * and always with an error.
    */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
   /** An Express app with health checks, metrics and the console. Mount it where only operators can reach it. */
@@ -22,12 +22,12 @@ export interface Portico {
   /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
   /**
-   * Uses a different configuration for new requests or, if none is given, reads the files of the current one again.
-   * Returns the names of the keys and files that have changed. If there are configuration errors, throws a `StartFault`
-   * that lists all of them, and the previous configuration stays in use.
+   * Makes new requests use the given configuration. Without an argument, reads the files of the current configuration
+   * again. Returns the names of the keys and files that have changed. If there are configuration errors, throws a
+   * `StartFault` that lists all of them, and the previous configuration stays in use.
    */
   reload(config?: PorticoConfig): Promise<readonly string[]>;
-  /** Finishes the background work, and closes the ledger and all connections to the upstream. */
+  /** Finishes the background work, then closes the ledger and all connections to the upstream. */
   close(): Promise<void>;
 }
 
@@ -43,18 +43,18 @@ interface PorticoOptions {
 
 /**
  * Starts a gateway that an application mounts next to its own routes. The configuration has the same keys as
- * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, all resources
- * are released and a `StartFault` that contains all of the errors is thrown.
+ * `portico.yaml`, and environment variables take precedence over it. If there are configuration errors, releases all
+ * resources and throws a `StartFault` that lists all of them.
  */
 export async function createPortico(config: PorticoConfig, options: PorticoOptions = {}): Promise<Portico> {
   const { env = process.env, cwd = process.cwd(), logStream } = options;
   let latest = config;
   const read = () => {
-    // Portico's own roles file is used if the application does not have one.
+    // If the application has no roles file, the one in Portico's package is used.
     const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
     const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
     const message = 'is missing: set it to the address of the legacy server';
-    // If there is another error, the URL may be present but hidden by that error.
+    // If there are other errors, the URL may have been given but lost because of one of them.
     const isMissing = faults.length === 0 && settings.embedded;
     return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
   };

@@ -22,20 +22,20 @@ import type { CompiledAssembly } from './compile-gateway.ts';
 import { createLazyConsole } from './operators/lazy-console.ts';
 import type { Reload } from './reload.ts';
 
-/** The public side and the admin side of the gateway. They are not listening yet. */
+/** The public side and the admin side of the gateway, before their servers listen. */
 export interface Edges {
-  /** Handles requests received by the listener of an embedding application, after checking the head of each request. */
+  /** Handles requests that the embedding application's listener has received. Checks the head of each request first. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
   /** Makes both sides use a newly assembled gateway for new requests. */
   use(next: CompiledAssembly): void;
-  /** Stops the sampling of traffic. */
+  /** Stops the periodic traffic samples and closes the certificate watcher. */
   close(): void;
 }
 
-/** The parts of the gateway's state that the edges use. */
+/** The parts of the gateway's state that both sides use. */
 interface EdgeState {
   readonly readiness: () => Readiness;
   readonly reload: Reload;
@@ -76,7 +76,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // A request that is refused before it is read never reaches the application, so it is counted here.
+  // Such a request never reaches the application, which counts all other requests.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -106,7 +106,9 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/** Creates the handler of the public side. If `cors` is set, the handler also serves pages from other origins. */
+/**
+ * Creates the handler of the public side. If `cors` is set, pages from the configured origins can use the handler too.
+ */
 function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
   const handler = createPublicHandler(first);
   if (cors === undefined) return handler;
@@ -120,7 +122,7 @@ function createPublicSide(cors: Settings['cors'], first: PublicServices): Public
   };
 }
 
-/** Adds the check of request heads. Only the gateway's own listener performs this check automatically. */
+/** Adds the check of request heads, which only the gateway's own listener performs automatically. */
 const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
@@ -155,7 +157,7 @@ function secureListening({ settings, start: { tls: identity }, services: { metri
   return { listening, watch };
 }
 
-/** Returns the services that the public side uses for new requests. */
+/** Returns the services with which the public side handles new requests. */
 function publicServicesOf(
   { settings, start, services, gateway }: CompiledAssembly,
   { clock }: Pick<AssemblyParts, 'clock'>,
@@ -186,7 +188,7 @@ function publicServicesOf(
 }
 
 /**
- * Returns an address that the process can use to reach its own listener. For a listener that accepts connections on all
+ * Returns an address at which the process can reach its own listener. If the listener accepts connections on all
  * addresses, this is the loopback address.
  */
 export function ownAddress(

@@ -49,19 +49,19 @@ import { openSharedState, type SharedState } from './sharing/shared-state.ts';
 import type { Upstreams } from './features/upstreams.ts';
 import { assembleShadow } from './features/watch-shadow.ts';
 
-/** System facilities that tests and embedding programs can replace. */
+/** The system facilities that tests and embedding applications can replace. */
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The stream for log lines. */
   readonly logStream: DestinationStream;
-  /** Returns a random number x (0 ≤ x < 1). The number decides whether a hit on a shared page triggers a comparison. */
+  /** Returns a random number x (0 ≤ x < 1), which decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
-  /** The role of this process. Undefined if it is the only process of the gateway. */
+  /** The role of this process. Undefined if the gateway has only one process. */
   readonly role?: ProcessRole | undefined;
 }
 
-/** The gateway's services. A reload replaces some of them, and the others adopt the new settings. */
+/** The gateway's services. A reload replaces some of them and passes the new settings to the others. */
 export interface Services extends LastingServices {
   readonly upstream: Upstream;
   readonly cache: PageCache;
@@ -86,7 +86,7 @@ export interface Services extends LastingServices {
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** The settings, everything that was read at startup, and the services. */
+/** The settings, everything that is read at startup, and the services. */
 export interface Assembled {
   readonly settings: Settings;
   readonly start: Start;
@@ -94,17 +94,17 @@ export interface Assembled {
 }
 
 /**
- * Creates the services. No connection or listener is opened yet. For a reload, `before` contains the services in use.
- * Services that are unaffected by the new settings are reused, and they do not change before `applySettings` is called.
+ * Creates the services without opening connections or listeners. For a reload, `before` contains the services in use.
+ * Services that the new settings do not affect are reused and do not change until `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
-  // Functions that outlive this call are created by other functions. If they were created here, they would share this
-  // call's variables, and would hold `before`, and with it every earlier configuration, in memory.
+  // Functions that outlive this call are created by other functions. A function created here would share this call's
+  // variables. It would therefore keep `before`, and through it every earlier configuration, in memory.
   const { clock, random } = parts;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
   const { accepts, isAccepted } = createAcceptance(start.baseline, kindOf, clock);
-  /** Returns the service in use if everything that it depends on is unchanged, or a new service otherwise. */
+  /** Returns the service in use if everything that it depends on is unchanged. Otherwise, creates a new service. */
   const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
     const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
     return isSame ? of(before.services) : create();
@@ -213,7 +213,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Creates the rate limiter. Without Redis, the workers on one machine share the budgets of the primary process. */
+/** Creates the rate limiter. Without Redis, the workers on one machine use the budgets of the primary process. */
 function openRateLimiter(
   { rateLimits: rules }: Settings,
   redis: Redis | undefined,
@@ -252,16 +252,16 @@ function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger
 }
 
 /**
- * Returns the exchange function of whichever upstream is in use when the function is called. A reload can replace the
- * upstream.
+ * Returns an exchange function that, each time it is called, uses the upstream that is current at that time, because a
+ * reload can replace the upstream.
  */
 function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange'] {
   return (request) => upstreams.latestOf(own).exchange(request);
 }
 
 /**
- * Connects to the other processes of this gateway. If the gateway uses Redis, the processes do not need a change log of
- * their own.
+ * Connects to the other processes of this gateway. Returns undefined if there are none, or if Redis already carries the
+ * log of changes.
  */
 function openProcesses(
   role: ProcessRole | undefined,
@@ -284,7 +284,10 @@ function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | 
   return followChanges(createPageCache(cache, clock, shared.pages.compress), shared.follower, shared.pages);
 }
 
-/** Creates the page counts and, if gateways share them, the function that looks up the counts of other gateways. */
+/**
+ * Creates the page counts. If gateways share page counts, also creates the function that looks up the counts of other
+ * gateways.
+ */
 function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
   const counts = createPageCounts(pageBounds, clock);
   return shared === undefined ? { counts, shared } : shared.sharePageCounts(counts, pageBounds.maxAgeSeconds);
@@ -308,13 +311,13 @@ function createGuard(
   };
   const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
   if (demotions === undefined) return guard;
-  // As long as another gateway might have demoted the operation, callers do not share the operation's pages.
+  // Until the demotions of the other gateways are known, every operation is treated as demoted.
   return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
 
 /**
- * Applies the settings to the long-lived services, at startup and after a reload. From then on, they use these settings
- * for new requests.
+ * Applies the settings to the long-lived services, at startup and after a reload. The services use them for all new
+ * requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
   const { live, logger, metrics, ladder, ledger, learning } = services;
@@ -361,7 +364,7 @@ function identitySources({ settings, start: { address, roles } }: Sources) {
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
 }
 
-/** Returns whether a violation that was accepted before is no longer accepted. */
+/** Returns whether a violation that was accepted before the reload is no longer accepted. */
 function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
   const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
   return (before.baseline?.read().accepted ?? []).some(
@@ -401,7 +404,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts that spans contain in addition to those in the trace. */
+/** Returns the facts that are added to spans in addition to those in the trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],
@@ -417,7 +420,7 @@ function spanSubject(
   };
 }
 
-/** Logs when an upstream address is ejected and when it is used again. */
+/** Logs that an upstream address has been ejected or is used again. */
 function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange): void {
   if (ejectedSeconds > 0)
     logger.warn(

@@ -3,17 +3,17 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './features/create-authenticator.ts';
 
-/** The state of the credential verifier, which the readiness check uses. */
+/** The state of the credential verifier, which the readiness check reads. */
 interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
-   * True if any operation refuses callers because of their identity. In that case, the gateway is not ready until the
-   * verifier works.
+   * True if at least one operation can refuse callers because of their identity. In that case, the gateway is not ready
+   * until the verifier works.
    */
   readonly needed?: boolean;
 }
 
-/** The state of a verifier's tests, and the function that stops them. */
+/** The state of the verifier tests, and the function that stops them. */
 export interface Calibration {
   readonly state: CalibrationState;
   stop(): void;
@@ -22,15 +22,15 @@ export interface Calibration {
 const RETRY_MS = 5000;
 
 /**
- * Tests the credential verifier at startup and at intervals by sending a wrong credential to the upstream (rules, 2).
- * Tests run only if refusals depend on the caller's identity. If the verifier accepts any credential, that is a
- * configuration error. If the upstream does not respond, the gateway is not ready.
+ * Tests the credential verifier at startup and at intervals by sending an invalid credential to the upstream (rules,
+ * 2). If refusals do not depend on the caller's identity, or if the verifier is a file, no tests are made. A verifier
+ * that accepts any credential is a configuration error. If the upstream does not respond, the gateway is not ready.
  */
 export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
   const needed = refusesByIdentity(settings);
   const state: CalibrationState = { kind: 'pending', needed };
-  // If nothing depends on the result, no probe is sent.
+  // The result would not affect any request, so no probe is sent.
   if (!needed) return { state, stop: () => undefined };
   let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {
@@ -65,9 +65,9 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
 }
 
 /**
- * Tests the verifier after a reload has read the configuration but before the verifier is used. The test runs only if
- * the reload replaces the verifier or changes whether it is needed. Throws a StartFault if the verifier is unusable or
- * the upstream does not respond, because the verifier in use may still work.
+ * Tests the new verifier during a reload, before it is used for requests. The test is made only if the reload replaces
+ * the verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
+ * throws a StartFault, because the verifier that is still in use may work.
  */
 export async function calibrateReload(
   settings: Settings,

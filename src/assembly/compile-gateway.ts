@@ -40,13 +40,16 @@ import type { Assembled, AssemblyParts, Services } from './assemble-services.ts'
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './features/watch-shadow.ts';
 
-/** The target memo may use one eighth of the memory that is configured for stored pages. */
+/**
+ * The divisor that determines the size of the target memo: one eighth of the memory that is configured for stored
+ * pages.
+ */
 const TARGETS_SHARE = 8;
 
-/** A limit that is higher than the number of permissions in any contract and configuration. */
+/** More permissions than any contract and configuration contain. */
 const MAX_PERMISSIONS = 1_000;
 
-/** The services and the gateway that is compiled for them. */
+/** The assembled services and the gateway compiled for them. */
 export interface CompiledAssembly extends Assembled {
   readonly gateway: CompiledGateway;
 }
@@ -66,7 +69,7 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // The known addresses of the legacy server, including all addresses that requests are sent to.
+  // All known addresses of the legacy server, including the addresses to which requests are sent.
   const legacy = compileLegacyAddresses(start.address, [
     ...settings.upstream.alternates,
     ...settings.upstream.legacyOrigins,
@@ -102,15 +105,15 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // Stages share state only through the services, so a plan can be replaced while requests are in progress.
+  // Stages share state only through the services, so replacing a plan does not affect requests in progress.
   const recompile = (id: string) => {
     const current = plans.get(id);
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
   };
-  // A page may be stored because this gateway accepts its violations. Gateways that accept other violations must not
-  // use the page, so the page versions change with the baseline.
+  // A page may be stored because this gateway's baseline accepts its violations. Gateways with a different baseline
+  // must not use the page, so the page versions change whenever the baseline changes.
   if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     contract,
@@ -232,7 +235,7 @@ function stageServices(
   };
 }
 
-/** Returns the steps that explain how the gateway would handle a request. The upstream is not contacted. */
+/** Returns the steps that explain how the gateway would handle a request. Does not contact the upstream. */
 export function explainRequest(
   { settings, start: { contract, permissions }, services: { ownership }, gateway }: CompiledAssembly,
   request: ExplainRequest,
@@ -268,7 +271,7 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
 
 /**
  * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). The
- * result maps the id of each operation to the configuration key that disables it.
+ * result maps each operation id to the configuration key that disables the operation.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

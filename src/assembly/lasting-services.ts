@@ -47,7 +47,7 @@ import type { SharedDemotions } from './sharing/shared-demotions.ts';
 import type { SharedState } from './sharing/shared-state.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 
-/** The services that live until the gateway is closed. A reload changes only their options. */
+/** The services that exist until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
@@ -66,13 +66,14 @@ export interface LastingServices {
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
-  /** Returns the fingerprint of a violation and the properties that determine it. */
+  /** Returns the fingerprint of a violation and the properties from which it is computed. */
   readonly kindOf: KindOf;
-  /** Returns the keyed hash that replaces a principal's name in the log. */
+  /** Returns the keyed hash that replaces the principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
   /**
-   * Removes the pages and page counts that have any of the tags, or all of them. Returns the number of pages removed in
-   * this process. If state is shared, returns a promise that resolves when the other gateways can see the purge.
+   * Removes the pages and page counts that have any of the given tags, or all pages and page counts. Returns the number
+   * of pages removed in this process. If gateways or processes share state, returns a promise that resolves to this
+   * number once the others can see the purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** The name of this instance. */
@@ -83,9 +84,9 @@ export interface LastingServices {
   readonly processes: ProcessChanges | undefined;
   /** The demotions of other gateways or processes. Undefined if nothing is shared. */
   readonly demotions: SharedDemotions | undefined;
-  /** The operators' view of all processes that serve requests. */
+  /** What operators see of all processes that serve requests. */
   readonly view: OperatorView;
-  /** The services that the long-lived services use for new requests. Only `applySettings` changes them. */
+  /** The replaceable services that the long-lived services use for new requests. Only `applySettings` changes them. */
   readonly live: Live;
 }
 
@@ -95,7 +96,7 @@ interface Live {
   pageCounts: PageCounts;
   baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
-  /** The number of requests that earlier shadow contracts did not compare. */
+  /** The number of requests that previous shadow contracts did not compare. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
 }
@@ -107,7 +108,7 @@ export type AcceptsViolation = (
   violation: Violation,
 ) => boolean;
 
-/** The dependencies of the long-lived services, apart from the settings. */
+/** What the long-lived services depend on, apart from the settings. */
 interface First {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -124,7 +125,7 @@ interface First {
   readonly role: ProcessRole | undefined;
 }
 
-/** Creates the services that live until the gateway is closed. */
+/** Creates the services that exist until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
   const { clock, logger, kindOf, cache, guard, pageCounts, shared, processes, demotions, role } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
@@ -138,7 +139,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     duplicateWindowSeconds,
   };
   const upstreams = createUpstreams(first.upstream);
-  // Each worker of a named instance needs a name of its own.
+  // If the instance is named, each of its workers needs a name of its own.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
   const instance =
     settings.instance === undefined
@@ -225,7 +226,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
 }
 
-/** Creates the upload memory. If there are other processes or gateways, it includes their uploads. */
+/** Creates the upload memory. If there are other processes or gateways, the memory includes their uploads. */
 function openUploads(
   clock: Clock,
   options: Pick<Live, 'duplicateWindowSeconds'>,
@@ -239,12 +240,12 @@ function openUploads(
 }
 
 /**
- * Returns a function that applies the changes that operators have made to the baseline at other gateways since this one
- * started. The log also contains earlier changes, but these may be older than the file that this gateway has read.
+ * Returns a function that applies the changes that operators make to the baseline at other gateways. Changes from
+ * before this gateway started are ignored, because they may be older than the file that this gateway has read.
  */
 function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }: First) {
   const startedAt = clock();
-  // The primary process writes the file for its workers.
+  // Only the primary process writes the file; its workers do not.
   const isWriter = role?.kind !== 'worker';
   return (change: BaselineChange) => {
     if (change.at < startedAt || live.baseline === undefined) return;
@@ -257,9 +258,9 @@ function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }:
 }
 
 /**
- * Applies the purges of all gateways and their changes to the baseline. This gateway's own purges are applied again
- * when they appear in the log, because in the meantime it may have stored an older page that another gateway had
- * fetched.
+ * Returns a listener that applies the purges of all gateways and the changes that other gateways make to the baseline.
+ * When this gateway's own purges appear in the log, they are applied again, because a page that another gateway fetched
+ * before the purge may have been stored in the meantime.
  */
 function changesOf(
   purge: (tags: readonly string[] | 'all') => number,
@@ -278,12 +279,12 @@ function changesOf(
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
-  // An export that is in progress when the gateway stops must not outlast the shutdown.
+  // An export that is in progress when the gateway stops must end before the shutdown does.
   const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
   return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
 }
 
-/** Returns the options of the metrics for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */
+/** Returns the metrics options for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */
 export function metricsOptions(
   settings: Settings,
   start: Start,
@@ -313,8 +314,8 @@ export function metricsOptions(
 }
 
 /**
- * Returns the names of all requirements that a caller can fail to meet. The names come from the contract and the
- * configuration, never from a request.
+ * Returns the names of all permission requirements that can be reported as missing. The names come from the contract
+ * and the configuration, never from a request.
  */
 export function permissionLabels(
   { undocumented }: Pick<Settings, 'undocumented'>,

@@ -8,15 +8,15 @@ import { compilePermissions, type Permissions } from '../permissions/compile-per
 import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { loadRoles } from '../permissions/load-roles.ts';
 
-/** The effective roles file and the permissions compiled from it. */
+/** The roles file in effect and the permissions compiled from it. */
 export interface LoadedPermissions {
   readonly roles: RolesFile;
   readonly permissions: Permissions;
 }
 
 /**
- * Reads and compiles the roles file. Throws a StartFault that lists all errors in the file. With a real upstream, the
- * demo accounts are removed.
+ * Reads and compiles the roles file. Throws a StartFault that lists all errors in the file. If the upstream is a real
+ * server, the demo accounts are removed.
  */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
   const further = furtherPermissions(settings, contract);
@@ -39,14 +39,14 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
   return { roles, permissions };
 }
 
-/** Reads the roles file. If no catalog is given, the names in the file are not checked. */
+/** Reads the roles file. Without a catalog, the permission names in the file are not checked. */
 export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
   return loadRoles(readText(file), file, catalogue);
 }
 
 /**
- * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain them in addition to the
- * permissions that operations require.
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain them even if no operation
+ * requires them.
  */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
   const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);

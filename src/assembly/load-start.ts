@@ -24,7 +24,7 @@ export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
-  /** Problems in the two contracts and the settings that do not prevent startup. */
+  /** Problems in the enforced contract, the shadow contract and the settings that do not prevent startup. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -44,14 +44,14 @@ export interface Start extends LoadedPermissions {
   readonly redis: RedisSecrets | undefined;
 }
 
-/** The inputs of startup, in addition to the settings. */
+/** The inputs of startup other than the settings. */
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
    * The running gateway, for a reload. A contract whose files and options are unchanged is not compiled again. The
-   * gateway's ladder state and observations are newer than those in the files, so the files are not read.
+   * files with the ladder state and the observations are not read, because the running gateway has newer state.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
@@ -63,8 +63,9 @@ export interface StartSources {
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const failures = new Set<StartFault>();
   /**
-   * Runs a step. If the step fails, its error is collected, and the returned function throws it instead of returning the
-   * result. A later step that needs the result therefore fails with the same error, which is collected only once.
+   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
+   * the function throws this error. A later step that needs the result therefore fails with the same error, which is
+   * collected only once.
    */
   const attempt = <T>(step: () => T): (() => T) => {
     try {
@@ -87,7 +88,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const hasContract = failures.size === 0;
   const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
   attempt(() => checkOperations(settings, contract()));
-  // Without the contract, only errors within the roles file can be found.
+  // Without the contract, only the roles file itself can be checked.
   if (!hasContract) attempt(() => readRoles(settings));
   const rules = attempt(() => loadPermissions(settings, contract()));
   const address = attempt(() => addressOf(settings));
@@ -121,7 +122,10 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   };
 }
 
-/** Checks the settings for single operations here because their places in the configuration are known here. */
+/**
+ * Checks the settings of individual operations. These checks are made here because error messages need the settings'
+ * places in the configuration.
+ */
 function checkOperations(settings: Settings, { operations }: Contract): void {
   const ids = operations.map(({ id }) => id);
   const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations)];
@@ -170,12 +174,12 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
   }
 }
 
-// The limit is high enough that the shadow contract's own violations are found even on a page with many known ones.
+// High enough that the violations of the shadow contract are found even on a page with many known violations.
 const MAX_COLLECTED = 1000;
 
 /**
- * Compiles the shadow contract, or returns undefined if none is configured. Throws a StartFault whose messages name the
- * shadow contract.
+ * Loads the shadow contract, or returns undefined if none is configured. If loading fails, throws a StartFault whose
+ * messages name the shadow contract.
  */
 function loadShadow(
   { candidate, ...contract }: ContractOptions,

@@ -9,8 +9,9 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Services } from './assemble-services.ts';
 
 /**
- * Sends one request to a real upstream and logs the result, with a hint if the address looks wrong. The probe neither
- * delays startup nor causes it to fail. Returns a function that cancels the request.
+ * Sends one request to the upstream and logs the result, with a hint if the address seems to be wrong. No request is
+ * sent if the upstream is the reference server or `startupProbe` is off. The probe does not delay startup or make it
+ * fail. Returns a function that cancels the request.
  */
 export function probeUpstream(
   { embedded, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'upstream'>,

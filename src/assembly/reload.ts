@@ -7,26 +7,26 @@ import { type Assembled, type AssemblyParts, assembleServices } from './assemble
 import { type Calibration, calibrateReload } from './calibrate.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
-/** The cause of a reload, which is logged. */
+/** What triggered a reload. The log contains the trigger. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**
- * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time. All calls
- * made in the meantime share the next one.
+ * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time, and all
+ * calls made while it runs share the next reload.
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 
-/** The dependencies of a reload. */
+/** What a reload depends on. */
 interface ReloadParts {
-  /** Reads the settings from the sources with which the process was started. Undefined if the sources are not known. */
+  /** Reads the settings from the sources that the process was started with. Undefined if the sources are not known. */
   readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
   readonly parts: AssemblyParts;
   readonly sources: StartSources;
   readonly current: () => Assembled;
   readonly isClosing: () => boolean;
   /**
-   * Uses the assembled services for new requests, within one turn of the event loop. `calibration` is undefined if the
-   * verifier is unchanged.
+   * Makes the gateway use the assembled services for new requests. Does not yield to the event loop. `calibration` is
+   * undefined if the verifier is unchanged.
    */
   readonly use: (next: Assembled, calibration: Calibration | undefined) => void;
 }
@@ -59,7 +59,7 @@ export function createReload(given: ReloadParts): Reload {
   };
   return (trigger) => {
     if (running === undefined) return start(trigger);
-    // A reload in progress may have read a file before its latest change, so this call needs another reload.
+    // The reload in progress may have read a file before the file's latest change, so another reload is needed.
     waiting ??= running.then(() => {
       waiting = undefined;
       return start(trigger);
@@ -70,13 +70,13 @@ export function createReload(given: ReloadParts): Reload {
 
 const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload failed; the log contains the reason' };
 
-/** Reads, checks and applies the configuration. Throws a StartFault with all errors. */
+/** Reads, checks and applies the configuration. If there are errors, throws a StartFault that lists all of them. */
 async function attempt(given: ReloadParts): Promise<ReloadResult> {
   const { read, parts, sources, current, isClosing, use } = given;
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
   const before = current();
   const { settings, faults } = await read();
-  // Each step takes one turn of the event loop so that requests are handled in between.
+  // The steps run in separate turns of the event loop so that requests are handled in between.
   await turn();
   const found = [...faults];
   const start = attemptStart(settings, { ...sources, running: before }, found);
@@ -87,7 +87,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   let calibration: Calibration | undefined;
   try {
     calibration = await calibrateReload(settings, services, before);
-    // Data that has not been written yet belongs to the previous release label.
+    // Unwritten ledger data belongs to the previous release label, so it is written before the label changes.
     await services.ledger.flush();
     if (isClosing()) throw refuse('the process is shutting down');
     use({ settings, start, services }, calibration);
@@ -111,7 +111,7 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
   }
 }
 
-/** Returns the names of the keys and files that have changed, without any values. */
+/** Returns the names of the keys and files that have changed, without their values. */
 function changes(before: Assembled, after: Assembled): readonly string[] {
   const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
     'the contract': ({ start }) => start.contract.version,

@@ -1,23 +1,23 @@
 import type { Principal } from '../model/principal.ts';
 import type { Audience } from './cache-options.ts';
 
-/** Returns true if callers can share the responses stored for this audience. */
+/** Returns true if responses stored for this audience can be served to more than one caller. */
 export function isShared(audience: string): boolean {
   return !audience.startsWith('caller:');
 }
 
 /**
- * Returns whether the audience has the same name in every process. The audience of a caller who is not verified or
- * sends another kind of credential contains a hash whose key is different in every process.
+ * Returns whether the audience has the same name in every process. If a caller is unverified or uses an authentication
+ * scheme other than Basic, the audience contains a hash whose key is different in every process.
  */
 export function isKnownEverywhere(audience: string): boolean {
   return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
 }
 
 /**
- * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions and is undefined if they
- * are unknown. The audience is the caller alone if the operation is demoted, if the principal is unverified, or if the
- * setting is `permissions` but the permissions are unknown.
+ * Returns the audience part of a cache key. `setting` is the operation's `audience`. `grantsKey` identifies the
+ * caller's permissions and is undefined if they are unknown. The audience is the caller alone if the operation is
+ * demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
  */
 export function audienceOf(
   setting: Audience,
@@ -37,13 +37,13 @@ interface FetchedResponse {
 }
 
 /**
- * Verifies that shared responses do not depend on the caller by occasionally comparing the responses that different
- * callers receive.
+ * Occasionally compares the responses that different callers receive, to verify that shared responses do not depend on
+ * the caller.
  */
 export interface AudienceGuard {
   /**
-   * Returns whether the operation's responses were found to depend on the caller. A demotion lasts until the process
-   * ends.
+   * Returns whether the operation is demoted, which means that its responses were found to depend on the caller. A
+   * demoted operation stays demoted until the process ends.
    */
   isDemoted(operationId: string): boolean;
   /**
@@ -53,13 +53,13 @@ export interface AudienceGuard {
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
    * Compares the stored response with the caller's own response. If two callers receive different responses, the
-   * operation is demoted. Call this only for fresh pages, because a list that has changed in the meantime would seem to
-   * depend on the caller.
+   * operation is demoted. Call this only while the page is fresh: if the list has changed since the page was stored,
+   * the difference would be attributed to the caller.
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**
    * Makes the cache store the operation's responses separately for each caller from now on. Call this when a response
-   * turns out to depend on the caller.
+   * is found to depend on the caller.
    */
   demote(operationId: string): void;
   /** Returns the ids of the demoted operations. */
@@ -67,8 +67,8 @@ export interface AudienceGuard {
 }
 
 /**
- * Creates an audience guard. `random` returns 0 ≤ x < 1. `demoted` lists the operations that were demoted earlier.
- * `onDemoted` is called once for each additional operation that is demoted.
+ * Creates an audience guard. `random` returns 0 ≤ x < 1. `demoted` lists the operations that are already demoted.
+ * `onDemoted` is called once for each operation that is demoted later.
  */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;

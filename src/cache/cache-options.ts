@@ -3,9 +3,9 @@ import type { Fault } from '../model/fault.ts';
 /** The worst verdict that still allows a response to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** How long a stored page may be used after being fetched. */
+/** How long a page may be used after it is fetched. */
 export interface Freshness {
-  /** How long a page is served without a request to the upstream, in seconds. */
+  /** How long a page is served without contacting the upstream, in seconds. */
   readonly freshSeconds: number;
   /** How long a stale page is still served while a new one is fetched, in seconds (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
@@ -15,7 +15,7 @@ export interface Freshness {
 
 /** The value of the `cache` configuration key, including all defaults. */
 export interface CacheOptions extends Freshness {
-  /** Overrides the default that the mode sets. If undefined, that default applies. */
+  /** Whether the cache is on. If undefined, the default of the mode applies. */
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
@@ -25,26 +25,30 @@ export interface CacheOptions extends Freshness {
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size: a single number for all lists, or one number per operation id. With this setting,
+   * The upstream's default page size: a single number for all lists, or one number per operation id. If it is set,
    * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
-  /** The fraction of hits on shared pages for which the caller's own response is fetched and compared, from 0 to 1. */
+  /**
+   * The fraction of hits on shared pages for which the caller's own response is also fetched and compared with the
+   * page, from 0 to 1.
+   */
   readonly sampleShared: number;
   /**
-   * The final part of a page's freshness lifetime, as a fraction from 0 to 0.5, during which one of the gateways that
-   * share the page refreshes it. 0 means that pages are refreshed only once they are stale.
+   * The last part of a page's freshness lifetime, as a fraction from 0 to 0.5. During this time, one of the gateways
+   * that share the page refreshes it. 0 means that pages are refreshed only once they are stale.
    */
   readonly earlyRefresh: number;
   readonly failures: FailingPageOptions;
 }
 
-/** The conditions for refusing requests for a page that keeps failing. */
+/** Determines when requests for a repeatedly failing page are refused. */
 export interface FailingPageOptions {
   /**
-   * The number of consecutive failures after which requests for a page are refused. 0 means that no page is refused.
+   * The number of consecutive failures after which requests for a page are refused. 0 means that no requests are
+   * refused.
    */
   readonly after: number;
   /** How long requests for the page are refused, in seconds. */
@@ -84,7 +88,10 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
-/** The schema properties of the three durations, which both `cache:` and an operation's cache options use. */
+/**
+ * The schema properties of the three freshness durations, which occur both in `cache` and in an operation's cache
+ * options.
+ */
 const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
   staleWhileRevalidateSeconds: seconds(
@@ -161,8 +168,8 @@ export const cacheOptionsSchema = {
 };
 
 /**
- * The callers who share a stored page: a single caller, all callers with the same permissions, or all callers
- * (rules, 6).
+ * The callers who share a stored page: only one caller, all callers with the same permissions, or all callers (rules,
+ * 6).
  */
 export type Audience = 'caller' | 'permissions' | 'public';
 
@@ -185,8 +192,8 @@ export interface OperationCacheOptions extends Freshness {
 }
 
 /**
- * Returns an operation's effective cache options. `byDefault` is the contract's setting, and `on` is the default that
- * the mode sets.
+ * Returns an operation's effective cache options. `byDefault` is the setting in the contract, and `on` is the mode's
+ * default.
  */
 export function toOperationCacheOptions(
   options: CacheOptions,
@@ -206,8 +213,8 @@ export function toOperationCacheOptions(
 }
 
 /**
- * Returns a configuration error if several callers would share pages fetched with one caller's credential. The operator
- * can allow this with `assumeImpersonal`.
+ * Returns a configuration error if a page fetched with one caller's credential would be shared with other callers. The
+ * operator can allow this with `assumeImpersonal`.
  */
 export function audienceFault(
   options: OperationCacheOptions,

@@ -5,21 +5,21 @@ import { isShared } from './audience.ts';
 import { audienceOfKey, operationOfKey } from './stored-page.ts';
 import { invalidatingTags, purgeReach } from './tags.ts';
 
-/** Follows the log of shared changes, and decides which data may still be served. */
+/** Follows the log of changes and uses it to decide which data may still be served. */
 export interface ChangeFollower extends ChangeListener {
-  /** The position of the latest change that was applied. Undefined until the log has been read for the first time. */
+  /** The position of the latest applied change. Undefined until the log has been read for the first time. */
   position(): LogPosition | undefined;
   /**
-   * Returns whether data that another process began to fetch at this position of the log is still valid. `tags` are all
-   * tags that invalidate the data.
+   * Returns whether data is still valid although another process began to fetch it at the log position `at`. `tags` are
+   * all tags that invalidate the data.
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
   /**
-   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. While changes cannot
-   * arrive, data that may be older than the bound must not be served.
+   * Returns whether data that reflects the state at `asOf` (epoch milliseconds) may be served. While this process
+   * cannot receive changes, data that may be more than `maxUnsyncedSeconds` out of date must not be served.
    */
   mayServe(asOf: number): boolean;
-  /** Returns whether changes have arrived within the bound. */
+  /** Returns whether this process has received all changes up to at most `maxUnsyncedSeconds` ago. */
   isSynced(): boolean;
 }
 
@@ -33,11 +33,14 @@ interface ChangeFollowerParts {
   readonly syncedAt: () => number;
   /** Returns the changes that this process has already applied in memory but that are not in the log yet. */
   readonly unapplied: () => Iterable<SharedChange>;
-  /** How long data may be served while changes cannot arrive, in seconds. */
+  /** How long data may be served while changes cannot be received, in seconds. */
   readonly maxUnsyncedSeconds: number;
 }
 
-/** The maximum number of tags whose latest change is stored. If there are more, older pages are treated as invalid. */
+/**
+ * The maximum number of tags for which the latest change is remembered. If there are more tags, older pages are treated
+ * as invalid.
+ */
 const MAX_TAGS = 50_000;
 /** Stands for all tags. No page has an empty tag. */
 const ALL = '';
@@ -53,8 +56,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The position of an unapplied change is not known yet. Until the log contains the change, the affected pages of
-  // other processes must not be used.
+  // The log position of an unapplied change is not known yet. Until the change is in the log, pages that it affects and
+  // that come from other processes must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;
@@ -85,18 +88,18 @@ export function createChangeFollower({
   };
 }
 
-/** Returns the tags of everything that a change invalidates. */
+/** Returns the tags of all data that a change invalidates. */
 function reachOf(change: SharedChange): Iterable<string> {
   if (change.kind === 'purge') return change.tags === 'all' ? [ALL] : purgeReach(change.tags);
   return change.kind === 'demote' ? [sharingTag(change.operation)] : [];
 }
 
-/** Returns all tags whose changes invalidate a page. `key` is the page's cache key. */
+/** Returns all tags that a change can have in order to invalidate a page. `key` is the page's cache key. */
 export function changingTags(key: string, tags: readonly string[]): ReadonlySet<string> {
   const changing = new Set(invalidatingTags(tags));
   if (isShared(audienceOfKey(key))) changing.add(sharingTag(operationOfKey(key)));
   return changing;
 }
 
-/** Returns the tag that stands for all shared pages of an operation. No purge has this tag. */
+/** Returns the tag that stands for all shared pages of an operation. Purges never contain this tag. */
 const sharingTag = (operation: string) => `\n${operation}`;

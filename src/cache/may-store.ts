@@ -49,7 +49,7 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // Known content codings have already been decoded, so a body that still has a coding cannot be read.
+  // Known content codings have already been removed, so a body that still has a coding cannot be read.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
@@ -84,8 +84,8 @@ const MAX_SECONDS = 86_400;
 
 /**
  * Returns how long a response may be used. The configured durations apply unless `respectUpstream` is set and the
- * upstream's headers contain durations (RFC 9111, 4.2; RFC 5861). In that case, the `Age` header also shortens the time
- * for which the response is fresh.
+ * upstream's headers specify durations (RFC 9111, 4.2; RFC 5861). In that case, the freshness lifetime is also reduced
+ * by the value of `Age`.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -122,7 +122,7 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // An invalid date, especially `0`, is treated as a time in the past (RFC 9111, 5.3).
+  // An invalid date, especially `0`, means a time in the past (RFC 9111, 5.3).
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }
 
@@ -149,8 +149,8 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
 }
 
 /**
- * Returns a directive's value in seconds, or undefined if the directive is absent. An invalid value is treated as 0. If
- * the directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
+ * Returns a directive's value in seconds, or undefined if the directive is absent. An invalid value counts as 0. If the
+ * directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
  */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
@@ -158,7 +158,7 @@ export function directiveSeconds(directives: CacheDirectives, name: string): num
   return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
 }
 
-/** Returns true if a client requests a fresh response and has a role that permits this (rules, 6). */
+/** Returns true if a client requests a fresh response and has a role that is allowed to bypass the cache (rules, 6). */
 export function mayBypass(
   request: { readonly cacheControl: string | undefined; readonly pragma: string | undefined },
   roles: Iterable<string>,

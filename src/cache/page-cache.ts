@@ -24,7 +24,8 @@ export interface CacheLookup {
 }
 
 /**
- * A fetch in progress. `generation` is the number of purges before the fetch began, and `order` is its sequence number.
+ * A fetch in progress. `generation` is the number of purges that had been made when the fetch began. `order` is the
+ * sequence number of the fetch.
  */
 export interface Fill {
   readonly tags: readonly string[];
@@ -40,11 +41,11 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. It is undefined until a client accepts gzip, and remains undefined if compression does
-   * not make the body smaller.
+   * The gzip form of the body. Undefined until a client that accepts gzip requests the page, and also if compression
+   * does not make the body smaller.
    */
   readonly gzip?: Buffer;
-  /** The order of the fill that stored the entry. */
+  /** The sequence number of the fill that stored the entry. */
   readonly order: number;
 }
 
@@ -65,13 +66,13 @@ export interface PageCache {
   /** Starts a fill. Call this before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
-   * Stores a page. Returns false if the page is too large, if one of its tags was purged after the fill began, or if a
-   * later fill has already stored a page.
+   * Stores a page. Returns false without storing it if it is too large, if one of its tags was purged after the fill
+   * began, or if a later fill has already stored a page under the key.
    */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
-   * Stores a page that another gateway has fetched, unless a later one is already stored, and then looks up the page.
-   * Returns undefined if the page is too large or no longer valid.
+   * Stores a page that another gateway has fetched, unless a more recent page is already stored, and then looks up the
+   * page. Returns undefined if the page is too large or no longer valid.
    */
   adopt(key: string, shared: SharedPage): CacheLookup | undefined;
   /**
@@ -88,11 +89,14 @@ export interface PageCache {
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Checks every key and removes the pages for which `occurs` returns false. Returns the number of pages removed. */
+  /**
+   * Calls `occurs` with every key and removes the pages for which it returns false. Returns the number of pages
+   * removed.
+   */
   retain(occurs: (key: string) => boolean): number;
   /**
-   * Returns a number that grows with every purge. A request joins only fetches that began since the last purge, so a
-   * request after a write cannot receive an earlier page.
+   * Returns a number that increases with every purge. A request joins a fetch in progress only if the fetch began after
+   * the last purge. A request that follows a write therefore cannot receive a page from before the write.
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
@@ -103,7 +107,7 @@ export interface PageCache {
 /** Compresses a body without blocking the event loop. */
 export type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Creates the cache. The library lru-cache tracks sizes and the order of use, and the code below handles expiry. */
+/** Creates the cache. The lru-cache library tracks sizes and the order of use, and the code below handles expiry. */
 export function createPageCache(
   options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
   clock: Clock,
@@ -123,13 +127,13 @@ export function createPageCache(
     const entry = pages.peek(key);
     const size = (entry?.bytes ?? 0) + bytes.length;
     if (entry?.page !== page || size > maxEntryBytes) return;
-    // The page's tags do not change, so the old entry must not be removed from the tag index.
+    // The page's tags have not changed, so replacing the entry must not remove the page from the tag index.
     pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
   const insert = (key: string, page: StoredPage, order: number): boolean => {
     const bytes = pageBytes(page, key);
-    // The size is checked here because lru-cache would remove the existing page when a replacement is too large.
+    // The size is checked here because, if a replacement is too large, lru-cache would remove the existing page.
     if (bytes > maxEntryBytes) return false;
     pages.set(key, { page, bytes, order });
     index.add(key, invalidatingTags(page.tags));
@@ -171,7 +175,7 @@ export function createPageCache(
     adopt(key, { page }) {
       const existing = pages.peek(key)?.page;
       const isLater = existing === undefined || existing.storedAt < page.storedAt;
-      // Any fetch of this process may replace the page, even one that has already begun.
+      // Order 0 allows every fetch in this process to replace the page, including fetches that have already begun.
       if (isLater && !insert(key, page, 0)) return undefined;
       return cache.lookup(key);
     },
@@ -228,14 +232,14 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
 }
 
 /**
- * The maximum number of concurrent compressions. Beyond this limit, a page is not compressed until it is requested
- * again.
+ * The maximum number of concurrent compressions. While the limit is reached, further pages are not compressed until
+ * they are requested again.
  */
 const MAX_COMPRESSING = 4;
 
 /**
- * Creates a function that compresses each page once and passes the result to a callback if the result is smaller than
- * the page. Errors are ignored.
+ * Creates a function that compresses each page at most once and, if the result is smaller than the page, passes the
+ * result to a callback. Errors are ignored.
  */
 function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.

@@ -1,9 +1,7 @@
 import { operationOfKey, type StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/**
- * The counts for a group of stored pages. They do not include targets or callers, because these may be personal data.
- */
+/** The counts for a group of stored pages. Targets and callers are omitted, because they may be personal data. */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
@@ -41,7 +39,7 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Counts the stored pages without affecting their order of use. */
+/** Counts the stored pages without changing the order in which pages are evicted. */
 export function pageInventory(source: InventorySource, now: number, { text, limit }: InventoryQuery): PageInventory {
   const rows = [...Map.groupBy(source.pages, ([key]) => operationOfKey(key))].map(([operation, pages]) => {
     const entries = pages.map(([, entry]) => entry);

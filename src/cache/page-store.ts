@@ -1,8 +1,8 @@
 import type { Redis, RedisScript } from '../redis/connect-redis.ts';
 
 /**
- * The second level of the cache, which stores bytes by the hash of the cache key, and the locks that gateways take to
- * fetch pages. All methods that return a promise reject if the store is unavailable.
+ * The second level of the cache, which stores bytes under the hash of the cache key. It also provides the locks that
+ * gateways take before they fetch pages. All methods that return a promise reject if the store is unavailable.
  */
 export interface PageStore {
   isAvailable(): boolean;
@@ -10,13 +10,15 @@ export interface PageStore {
   /** Stores a value for `ms` milliseconds. */
   set(hash: string, value: Buffer, ms: number): Promise<void>;
   drop(hash: string): Promise<void>;
-  /** Takes the lock of a page for `ms` milliseconds. Returns false if it is already taken. */
+  /** Takes the lock of a page for `ms` milliseconds. Returns false if the lock is already held. */
   lock(hash: string, token: string, ms: number): Promise<boolean>;
-  /** Extends the lock if the token still holds it. */
+  /** Extends the lock if it is still held with this token. */
   renew(hash: string, token: string, ms: number): Promise<void>;
-  /** Releases the lock if the token still holds it, and reports to all processes whether the page was stored. */
+  /**
+   * Releases the lock if it is still held with this token, and reports to all processes whether the page was stored.
+   */
   release(hash: string, token: string, stored: boolean): Promise<void>;
-  /** Calls the listener when this gateway or another one has fetched a page. Some calls may be lost. */
+  /** Calls the listener whenever this gateway or another one has finished fetching a page. Some calls may be lost. */
   onFilled(listener: (hash: string, stored: boolean) => void): void;
 }
 
@@ -33,7 +35,9 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
 };
 
-/** Creates a store in Redis. Each page has its own key group, so pages are distributed over the nodes of a cluster. */
+/**
+ * Creates a store in Redis. Each page has its own hash tag, so a Redis cluster distributes the pages over its nodes.
+ */
 export function createRedisPageStore(redis: Redis): PageStore {
   const valueOf = (hash: string) => redis.key(`page:${hash}`);
   const lockOf = (hash: string) => redis.key(`page:${hash}`, 'lock');

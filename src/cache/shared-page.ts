@@ -5,13 +5,13 @@ import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
 import { type StoredPage, storedHeaders } from './stored-page.ts';
 
-/** A page that gateways share, and the position of the change log when the fetch of the page began. */
+/** A page that gateways share, and the position in the log of changes at which the fetch of the page began. */
 export interface SharedPage {
   readonly page: StoredPage;
   readonly at: LogPosition;
 }
 
-/** What a stored value must match when it is read. */
+/** What a stored value is checked against when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;
@@ -22,14 +22,14 @@ interface Expectation {
 }
 
 /**
- * The first bytes of a value: a mark and the version of the format. They are followed by the length of the header in
- * four bytes, the header in JSON, and the body.
+ * The first bytes of a value, which identify the format and its version. They are followed by the length of the header
+ * in four bytes, the header in JSON, and the body.
  */
 const MARK = Buffer.from('PPg1');
 const PREFIX_BYTES = MARK.length + 4;
 const MAX_HEADER_BYTES = 512 * 1024;
 
-/** How far the clocks of two gateways may differ, in milliseconds. */
+/** The maximum permitted difference between the clocks of two gateways, in milliseconds. */
 const MAX_SKEW_MS = 2_000;
 
 /** Serializes a page. `hash` is the hash of its cache key. */
@@ -43,8 +43,8 @@ export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
 }
 
 /**
- * Reads a page. Returns undefined unless the bytes are a complete and unchanged page with this key, because the server
- * may contain values written by other programs or other versions.
+ * Decodes a page. Returns undefined unless the bytes are a complete, undamaged page with the expected key, because the
+ * server may also contain values written by other programs or other versions.
  */
 export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
   if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;
@@ -69,7 +69,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
   if (!isKnown) return undefined;
   const [storedAt, asOf, freshUntilAt, staleUntilAt, errorUntilAt, initialAgeSeconds] = times as Times;
   if (storedAt > now + MAX_SKEW_MS) return undefined;
-  // The body is copied so that the header does not stay in memory.
+  // The body is copied so that the rest of `value` does not stay in memory.
   const body = Buffer.from(Uint8Array.prototype.slice.call(value, bodyStart));
   if (etag !== etagOf(body)) return undefined;
   const page: StoredPage = Object.freeze({
@@ -95,7 +95,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
 const TIMES = ['storedAt', 'asOf', 'freshUntilAt', 'staleUntilAt', 'errorUntilAt', 'initialAgeSeconds'] as const;
 type Times = [number, number, number, number, number, number];
 
-/** The verdicts that a stored page can have. */
+/** The validities that a stored page can have. */
 const STORABLE: ReadonlySet<Validity> = new Set(['valid', 'accepted', 'violations', 'off']);
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -113,7 +113,7 @@ function isPosition(value: unknown): value is LogPosition {
   return typeof lineage === 'string' && Number.isSafeInteger(number);
 }
 
-/** Returns whether a value is a list of headers that Node can send. All stored pages are JSON. */
+/** Returns whether a value is a list of headers that Node can send and whose media type is JSON. */
 function isHeaders(value: unknown): value is HeaderPairs {
   if (!Array.isArray(value) || !value.every(isPair)) return false;
   const type = contentType(value);

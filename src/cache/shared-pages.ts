@@ -12,70 +12,73 @@ import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
 
 /**
- * The page that a request needs from the second level, and whether the request may wait for another gateway to fetch
+ * The page that a request needs from the second level, and whether the request may wait while another gateway fetches
  * the page.
  */
 interface Need {
   readonly mayWait: boolean;
-  /** The page is useful only if it is fresh and was stored after this time, in epoch milliseconds. */
+  /** If set, only a fresh page that was stored after this time (epoch milliseconds) is useful. */
   readonly newerThan?: number;
 }
 
-/** The result of claiming a page that is not in memory. */
+/** The result of requesting a page that is not in memory. */
 interface Claim {
   /**
-   * The next step: serve the page, fetch it and then call `done`, or leave it to the request that is already fetching
-   * it.
+   * The next step. `page`: serve the page. `fetch`: fetch the page and then call `done`. `busy`: do nothing, because
+   * another request is already fetching the page.
    */
   readonly kind: 'page' | 'fetch' | 'busy';
-  /** The stored page. If the page has to be fetched, the stored copy may be served only if the upstream fails. */
+  /** The stored page. If `kind` is `fetch`, this page may be served only if the upstream fails. */
   readonly shared: SharedPage | undefined;
   readonly done: () => void;
 }
 
-/** The counts for the second level. */
+/** How often the second level was used, and with what result. */
 interface SharedPageCounts {
   readonly hit: number;
   readonly miss: number;
   /** Pages that were purged, damaged or too old. */
   readonly invalid: number;
-  /** Lookups that were skipped because the second level could not be used. */
+  /** Lookups that were skipped because the second level was unavailable. */
   readonly away: number;
   readonly error: number;
-  /** Requests that waited while another gateway fetched their page. */
+  /** Requests that waited while another gateway fetched the page. */
   readonly waits: number;
-  /** Requests that received the page after waiting, and so did not have to fetch it. */
+  /** Requests that waited and then received the page without fetching it themselves. */
   readonly avoided: number;
 }
 
 /** The pages that gateways share. One gateway fetches a page, and the others wait for it. */
 export interface SharedPages {
-  /** Looks up a page. If it is missing, takes the lock that lets only one gateway fetch it. Never rejects. */
+  /**
+   * Looks up a page. If the page is missing, takes the lock that ensures that only one gateway fetches it. Never
+   * rejects.
+   */
   claim(key: string, need: Need): Promise<Claim>;
   /**
-   * Stores a page for all gateways, in the background. `at` is the position of the log when the fetch of the page
-   * began.
+   * Stores a page for all gateways, in the background. `at` is the position in the log of changes at which the fetch of
+   * the page began.
    */
   put(key: string, page: StoredPage, at: LogPosition): void;
-  /** Reports that a page was not stored because it was purged while it was being fetched. */
+  /** Records that a page was not stored because it was purged while it was being fetched. */
   outdated(key: string): void;
   /** Removes a page, in the background. */
   drop(key: string): void;
-  /** Compresses a body, unless another gateway has already done so. */
+  /** Compresses a body, or returns the compressed form that another gateway has stored. */
   readonly compress: Compress;
   /** Changes the maximum size of a page. */
   configure(options: Pick<SharedPagesParts, 'maxEntryBytes'>): void;
   counts(): SharedPageCounts;
 }
 
-/** The parts of the shared pages. */
+/** The dependencies and settings of the shared pages. */
 interface SharedPagesParts {
   readonly store: PageStore;
   readonly changes: ChangeFollower;
   readonly clock: Clock;
   /** The maximum size of a page in bytes. */
   readonly maxEntryBytes: number;
-  /** Distinguishes the pages of different releases, because their rules may differ. */
+  /** The release label. Gateways of different releases do not share pages, because their rules may differ. */
   readonly release: string;
   readonly times?: Partial<typeof TIMES>;
 }
@@ -85,18 +88,18 @@ const TIMES = {
   /** The time after which a lock expires, unless its owner renews it. */
   lease: 2_000,
   renew: 600,
-  /** The time between two lookups while waiting, in case the report about the page is lost. */
+  /** The time between two lookups while waiting, in case the report that the page was fetched is lost. */
   poll: 250,
   longestWait: 10_000,
-  /** How long the gzip form of a body is stored. */
+  /** How long the gzip form of a body remains stored. */
   gzip: 600_000,
-  /** How long a page that could not be stored is fetched without a lock. */
+  /** How long a page is fetched without a lock after an attempt to store it has failed. */
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;
 /**
- * The maximum number of fetches by other gateways that a request waits for. Without this limit, requests would wait for
- * each other in turn if each fetched page was purged before it could be used.
+ * The maximum number of fetches by other gateways that a request waits for. Without this limit, a request could wait
+ * for many fetches in turn if each fetched page was purged before the request could use it.
  */
 const MAX_REPORTS = 2;
 
@@ -106,17 +109,20 @@ const expand = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 const ignore = () => undefined;
 const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
 
-/** A fetch under a lock. */
+/** A fetch for which this process holds the lock. */
 interface Held {
   readonly hash: string;
   readonly token: string;
-  /** Resolves to whether the page was stored. Undefined if no attempt was made. */
+  /** Resolves to whether the page was stored. Undefined if this was not attempted. */
   write?: Promise<boolean>;
   /** True if the page was purged while it was being fetched. */
   isOutdated?: boolean;
 }
 
-/** Returns whether a cache key has the same meaning in every process. */
+/**
+ * Returns whether gateways can share a page with this cache key, that is, whether the key has the same meaning in every
+ * process.
+ */
 export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOfKey(key));
 
 /** Creates the second level of the page cache. */
@@ -127,8 +133,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const counts = { hit: 0, miss: 0, invalid: 0, away: 0, error: 0, waits: 0, avoided: 0 };
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
-  // The pages that cannot be stored, each with the time until which it is fetched without a lock. With a lock, the
-  // gateways would fetch such a page one after the other.
+  // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
+  // needed, the gateways would fetch such a page one after the other.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
@@ -137,7 +143,10 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     for (const wake of waiting.get(hash) ?? []) wake(stored);
   });
 
-  /** Starts listening for the report about a page. `outcome` is undefined if no report arrives in time. */
+  /**
+   * Starts listening for the report that a page was fetched. `outcome` resolves to undefined if no report arrives in
+   * time.
+   */
   const listen = (hash: string) => {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     const wakes = waiting.get(hash) ?? new Set();
@@ -178,7 +187,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       store.renew(hash, token, times.lease).catch(() => undefined);
     }, times.renew).unref();
     const finish = async () => {
-      // A purged page is like any missing page: the waiting requests look it up again and take the lock to fetch it.
+      // A page that was purged during the fetch is treated like a missing page: each waiting request looks up the page
+      // again and tries to take the lock.
       const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
       if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
       await store.release(hash, token, mayLookUp);
@@ -221,12 +231,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           return { kind: 'page', shared, done: ignore };
         }
         if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
-        // Listening starts now, because the page may be stored between the attempt to take the lock and the wait.
+        // Listening starts before the attempt to take the lock. Otherwise, a report could be missed between the attempt
+        // and the wait.
         const report = listen(hash);
         try {
           const token = randomUUID();
           if (await store.lock(hash, token, times.lease)) {
-            // Another gateway may have stored the page and released the lock since the page was looked up.
+            // Since the last lookup, another gateway may have stored the page and released the lock.
             const latest = await read(key, hash).catch(() => 'miss' as const);
             if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, { hash, token }, shared);
             store.release(hash, token, true).catch(ignore);
@@ -262,11 +273,14 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     if (!need.mayWait) return BUSY;
     const claimed = await running;
     if (claimed.kind === 'busy') return claim(key, need);
-    // The request that took the lock releases it.
+    // Only the request that took the lock releases it.
     return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
   };
 
-  /** Returns the gzip form of a body if another gateway has stored it and it expands to exactly this body. */
+  /**
+   * Returns the gzip form of a body that another gateway has stored. Returns undefined unless it expands to exactly
+   * this body.
+   */
   const readGzip = async (hash: string, body: Buffer): Promise<Buffer | undefined> => {
     if (!store.isAvailable()) return undefined;
     const value = await store.get(hash);
@@ -313,13 +327,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that follows the changes of all gateways and serves no page that is older than the bound allows. If
- * there is a second level, the cache stores its pages there too.
+ * Returns a cache that applies the changes of all gateways and does not serve pages that may have missed changes for
+ * too long. If there is a second level, pages are stored there too.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {
     ...cache,
-    // A page that may not be served now stays in memory, because the missing changes may still arrive.
+    // A page that must not be served at present stays in memory, because the missing changes may still arrive.
     lookup(key) {
       const found = cache.lookup(key);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
@@ -339,7 +353,7 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
       return true;
     },
     adopt(key, shared) {
-      // A change may have arrived since the page was read.
+      // A change may have been applied since the page was read.
       if (!changes.isValid(changingTags(key, shared.page.tags), shared.at)) return undefined;
       const found = cache.adopt(key, shared);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;

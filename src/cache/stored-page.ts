@@ -34,9 +34,9 @@ export interface StoredPage {
   readonly headers: HeaderPairs;
   readonly body: Buffer;
   readonly etag: string;
-  /** When the page was stored, in epoch milliseconds. The other times of a page use the same unit. */
+  /** When the page was stored, in epoch milliseconds, like all times in this interface. */
   readonly storedAt: number;
-  /** When the fetch of the page began. The page reflects every change made before then. */
+  /** When the fetch of the page began. The page reflects every change made before this time. */
   readonly asOf: number;
   readonly freshUntilAt: number;
   /** The time until which the page may be served while a new one is fetched. */
@@ -100,7 +100,7 @@ export function ageSeconds(page: StoredPage, now: number): number {
 export type CacheOutcome =
   /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
-  /** A page that was served because of an override, without contacting the upstream. */
+  /** A stored page that was served because of an override, without contacting the upstream. */
   | { readonly kind: 'forced'; readonly ttlSeconds: number }
   /** A page that another gateway has fetched. */
   | { readonly kind: 'shared'; readonly ttlSeconds: number }
@@ -110,7 +110,7 @@ export type CacheOutcome =
       /** The status of the upstream's response, if the client received a different status. */
       readonly upstreamStatus?: number;
       readonly stored?: boolean;
-      /** True if the response came from another request's exchange. */
+      /** True if the response was fetched for another request at the same time. */
       readonly collapsed?: boolean;
       /** The remaining freshness of the stored page that was served in place of the upstream's response. */
       readonly ttlSeconds?: number;
@@ -120,7 +120,8 @@ export type CacheOutcome =
 
 const MAX_TEXTS = 64;
 
-// There are few distinct values, so the memo stays small. Node writes a flat string faster than a concatenated one.
+// There are few distinct values, so the memo stays small. A flat string is used because Node writes it faster than a
+// concatenated one.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */
@@ -137,7 +138,7 @@ export function cacheStatus(outcome: CacheOutcome): string {
   return parts.join('; ');
 }
 
-// This is an allowlist, because an unknown header may identify the caller.
+// This is an allowlist, because any other header may identify the caller.
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**
@@ -149,12 +150,12 @@ export function storedHeaders(headers: HeaderPairs): HeaderPairs {
 }
 
 /**
- * The cache headers of pages that the gateway may store. Clients may store these pages privately but must revalidate
+ * The caching headers for pages that the gateway may store. Clients may store these pages privately but must revalidate
  * them (rules, 6).
  */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
-  // This header is needed because a stored page can also be sent in gzip form.
+  // `Vary` is needed because a stored page can also be sent in gzip form.
   ['Vary', 'Accept-Encoding'],
 ];
 
@@ -169,7 +170,7 @@ export interface CacheKeyParts {
 }
 
 /**
- * Returns the cache key of a page, with one part per line. Parts cannot contain line breaks, so keys are unambiguous.
+ * Returns the cache key of a page, with one part per line. No part can contain a line break, so keys are unambiguous.
  */
 export function cacheKey({ pageVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
   return `${pageVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;

@@ -24,7 +24,7 @@ function kindOf(tag: string): string | undefined {
 
 /**
  * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`, and returns the resulting tags.
- * If a parameter is missing, the wildcard for its kind is returned.
+ * If a parameter is missing, the wildcard tag of the kind is returned instead.
  */
 export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
   return templates.map((template) => {
@@ -42,9 +42,9 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page, such as `node:5`, so that a write to one of these items purges the page. If
- * the page has too many items, or an item whose id is unknown, returns the wildcard for the kind instead. Every purge
- * of this kind includes the wildcard.
+ * Returns the tags of the items on a page, such as `node:5`, so that a write to an item purges the page. If the page
+ * has too many items, or an item whose id is unknown, returns the wildcard tag of the kind instead. Every purge of the
+ * kind includes this wildcard tag.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -72,8 +72,8 @@ function member(value: unknown, name: string): unknown {
 const wholeKind = (kind: string) => `${kind}:**`;
 
 /**
- * Returns all tags that a purge affects: the given tags, the wildcards of their kinds, and the whole kind for each
- * given wildcard.
+ * Returns all tags that a purge affects: the given tags, the wildcard tags of their kinds, and, for each wildcard tag
+ * given, the tag for the whole kind.
  */
 export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   const reached = new Set<string>();
@@ -87,7 +87,7 @@ export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   return reached;
 }
 
-/** Returns the tags that, when purged, invalidate a page with the given tags. */
+/** Returns the tags whose purge invalidates a page with the given tags. */
 export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
   const invalidating = new Set<string>();
   for (const tag of tags) {

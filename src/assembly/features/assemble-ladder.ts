@@ -15,14 +15,17 @@ import { openDocument, type ProcessRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
-/** The log message for steps that no longer apply, at startup and after a reload. */
+/**
+ * The message that is logged, at startup and after a reload, if the contract has changed and the ladder's steps
+ * therefore no longer apply.
+ */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
-/** A gateway's ladder and the file in which it is stored. */
+/** A gateway's ladder, the file in which it is stored, and the document through which gateways share it. */
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
-  /** The state that all gateways share. Undefined if nothing is shared. */
+  /** The ladder state that gateways or processes share. Undefined if nothing is shared. */
   readonly document: SharedDocument<LadderState> | undefined;
 }
 
@@ -49,8 +52,8 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // If this step has been replaced in the meantime, for example because a promotion was lifted in the console, the
-    // newer step stays in effect.
+    // If another step has replaced this step in the meantime, for example because a promotion was lifted in the
+    // console, the newer step stays in effect.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
@@ -70,7 +73,7 @@ export function assembleLadder(
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
     merge: mergeLadders,
-    // Gateways with different contracts, as during a deployment, use separate documents.
+    // Gateways with different contracts use separate documents. This happens during a deployment.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
     format: LADDER_DOCUMENT.format,
@@ -89,7 +92,7 @@ const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
   all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
 const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
 
-/** Logs the steps that another gateway has made or undone. */
+/** Logs the ladder steps that another gateway has made or undone. */
 function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
   for (const step of missingIn(before.steps, next.steps))
     logger.warn(fieldsOf(step), 'another gateway has moved a check on the ladder');
@@ -97,7 +100,7 @@ function logAdopted(logger: Logger, before: LadderState, next: LadderState): voi
     logger.warn(fieldsOf(step), 'a step of the ladder was undone or replaced at another gateway');
 }
 
-/** Returns the ladder's part of the configuration. */
+/** Returns the parts of the configuration that the ladder uses. */
 export function ladderSetup(settings: Settings, contract: Contract, isAccepted: IsAccepted): LadderSetup {
   return {
     options: settings.ladder,
@@ -146,7 +149,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
   };
 }
 
-/** The services that are needed to open the ladder. */
+/** The services that {@link openLadder} uses. */
 interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
@@ -155,17 +158,17 @@ interface OpeningLadder {
   readonly logger: Logger;
 }
 
-// Promotions are based on a window of hours, so it is sufficient to evaluate them every five minutes.
+// Promotions depend on the traffic of several hours, so evaluating them every five minutes is enough.
 const PROMOTION_MS = 300_000;
-/** The gateway that evaluates promotions renews its right to do so this many milliseconds before the right expires. */
+/** How long before the end of its turn the gateway that evaluates promotions renews the turn, in milliseconds. */
 const TURN_MARGIN_MS = 60_000;
-// The maximum time, in milliseconds, until a running gateway notices a `portico ladder --lift`.
+// The maximum time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
 
 /**
  * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
- * function that stops the evaluation. If a configured file cannot be written, that is a configuration error. If the
- * default file cannot be written, only a warning is logged.
+ * function that stops the evaluation. A configured file that cannot be written is a configuration error. For the
+ * default file, only a warning is logged.
  */
 export async function openLadder(
   settings: Settings,
@@ -185,12 +188,12 @@ export async function openLadder(
     if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
     else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
   }
-  // The state is written at startup, because promotions depend on how long this contract has been in use.
+  // Promotions depend on how long this contract has been in use, so the state is written at startup.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, a single gateway makes the decision for all of them, based on the counts of the whole fleet.
+    // In a fleet, only the gateway whose turn it is decides about promotions. It uses the counts of the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

@@ -17,7 +17,7 @@ interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
   readonly logger: Logger;
-  /** The connection to Redis and the name of this instance. Undefined if nothing is shared. */
+  /** The connection to Redis and the name of this instance. Undefined if Redis is not configured. */
   readonly fleet: Omit<LedgerFleet, 'onDataLost'> | undefined;
   readonly role: ProcessRole | undefined;
 }
@@ -64,7 +64,7 @@ async function openStore(
     return await location.open(fleet && { ...fleet, onDataLost });
   } catch (error) {
     if (!(error instanceof LedgerStoreError)) throw error;
-    // The operator did not choose the default location, so startup continues even if its folder is not writable.
+    // The operator did not choose this location, so startup continues even if the default folder is not writable.
     if (error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;
@@ -76,7 +76,7 @@ async function openStore(
 
 const MAX_REPORTED = 20;
 
-/** Logs a warning if the baseline file does not exist or contains expired entries. */
+/** Logs a warning if the baseline file does not exist, or if it contains expired entries. */
 export function logBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
   if (baseline === undefined) return;
   const { file, missing } = baseline;

@@ -43,7 +43,7 @@ const DOCUMENT = 'overrides';
 /** The maximum number of events in the shared audit trail. */
 const MAX_SHARED_EVENTS = 1_000;
 
-/** Creates the overrides from their stored state. Nothing is written until an override changes. */
+/** Creates the overrides from their stored state. Nothing is written until an override is added, changed or ended. */
 export function assembleOverrides(
   settings: Settings,
   stored: StoredOverrides,
@@ -67,8 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // The server may have lost the trail. If it returned as many lines as can be shown, only events after the first
-    // line can be missing.
+    // The server may have lost events of the trail. If the trail contains at least as many events as can be shown, only
+    // events later than its first one need to be restored.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -108,9 +108,9 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event as the shared trail stores it. Every gateway notices the expiry of an override, so all of them add a
- * line for it. These lines are identical, because they contain the end time of the override, and the trail stores only
- * one of them.
+ * Returns an event in the form in which the shared trail stores it. Every gateway notices that an override has expired
+ * and adds a line to the trail. The time in this line is the end time of the override, so the lines of all gateways are
+ * identical and the trail stores only one of them.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
@@ -133,7 +133,7 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
   logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
 }
 
-/** The services that are needed to open the overrides. */
+/** The services that {@link openOverrides} uses. */
 interface OpeningOverrides {
   readonly overrides: Overrides;
   readonly overridesDocument: AssembledOverrides['document'];
@@ -141,9 +141,9 @@ interface OpeningOverrides {
 }
 
 /**
- * Checks that overrides can be stored, logs the active ones and ends each one when it expires. Returns a function that
- * stops the expiry checks. If a configured file cannot be written, that is a configuration error. If the default file
- * cannot be written, only a warning is logged.
+ * Checks that overrides can be stored, logs the active overrides and starts to end each override when it expires.
+ * Returns a function that stops the expiry checks. A configured file that cannot be written is a configuration error.
+ * For the default file, only a warning is logged.
  */
 export async function openOverrides(
   settings: Settings,
@@ -154,7 +154,7 @@ export async function openOverrides(
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends overrides for its workers, so the end of each override is recorded only once.
+  // The primary process ends the overrides of its workers, so that each end is recorded only once.
   if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');

@@ -9,19 +9,19 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RolesFile } from '../../permissions/roles-file.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 
-/** The parts of authentication that outlive the authenticator, because a reload must not reset the limits. */
+/** The parts of authentication that outlive an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
-  /** The keyed hash for the audiences of unverified callers. */
+  /** The keyed hash from which the audiences of unverified callers are derived. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
   readonly fleet: IdentityFleet | undefined;
 }
 
 /** The parts of an authenticator that do not come from the settings. */
 interface AuthenticatorParts {
   readonly roles: RolesFile;
-  /** Sends a probe to whichever upstream is current when the function is called. */
+  /** Sends a probe to the upstream that is current at the time of the call. */
   readonly exchange: Upstream['exchange'];
   readonly clock: Clock;
   readonly memory?: LoginMemory;
@@ -34,7 +34,7 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // In `observe` mode, the gateway sends no requests of its own. Instead, the responses to clients' requests show
+  // In `observe` mode, the gateway sends no requests of its own. It learns from the responses to clients' requests
   // whether a credential is valid.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
@@ -57,11 +57,11 @@ function probeOf(exchange: Upstream['exchange'], target: string) {
   };
 }
 
-/** Returns whether credentials must be verified because refusals depend on the caller's identity. */
+/** Returns whether credentials must be verified because some refusals depend on the caller's identity. */
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // If authentication is off, callers are not verified, regardless of the `permissions` level.
+    // If authentication is off, callers are not verified, whatever the level of `permissions`.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }

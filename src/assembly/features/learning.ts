@@ -15,25 +15,25 @@ import { toSampledResponse } from '../../walk/sampled-response.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
-  /** Compares traffic with a different document from now on. Earlier observations are preserved. */
+  /** From now on, compares traffic with a different contract document. Earlier observations are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
 }
 
-/** The data with which learning starts: the enforced contract and the stored observations. */
+/** What learning starts with: the document of the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
 }
 
-/** Returns the contract document with its overlays applied. Learning compares traffic with this document. */
+/** Returns the contract document with its overlays applied, with which learning compares traffic. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }
 
 /**
- * If `learn.traffic` is on, reads the document and, unless the gateway is already `running`, the stored observations.
- * Throws a StartFault if a file is invalid.
+ * If `learn.traffic` is on, reads the document and the stored observations. If the gateway is already `running`, its
+ * observations are used instead of the stored ones. Throws a StartFault if a file is invalid.
  */
 export function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
@@ -56,7 +56,7 @@ export function createLearning(
     () => learner.observations(),
     (message) => logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
-  /** The scheduled samples that have not been taken yet. */
+  /** The scheduled samples that have not been processed yet. */
   const pending = new Set<() => void>();
   let isReported = false;
   const safely = (step: () => void) => {
@@ -76,8 +76,7 @@ export function createLearning(
           safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
       };
       pending.add(sample);
-      // Sampling a large response takes as long as checking it, so sampling is deferred to let other requests be served
-      // first.
+      // Sampling a large response takes as long as checking the response, so other requests are served first.
       setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),

@@ -2,12 +2,12 @@ import type { Settings } from '../../config/settings.ts';
 import { whyUnwritable } from '../../files/replace-file.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The configuration keys whose `file` contains state that operators can change. */
+/** The configuration keys whose `file` stores state that operators can change. */
 type StateKey = 'ladder' | 'overrides';
 
 /**
- * Reads a state file at startup. Throws a StartFault if the file is invalid. `kind` and `start` complete the error
- * message: `kind` describes the file, and `start` says what starting without the file would mean.
+ * Reads a state file at startup. Throws a StartFault if the file is invalid. Two parameters complete the error message:
+ * `kind` describes the file, and `start` describes what starting without the file would mean.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,
@@ -27,8 +27,8 @@ export function readStateFile<T>(
 }
 
 /**
- * Checks that a state file can be written. If the default file cannot be written, returns the reason. If a configured
- * file cannot be written, throws a StartFault. Returns undefined if the file can be written.
+ * Checks that a state file can be written. If it cannot be written, returns the reason for a default file and throws a
+ * StartFault for a configured file. Returns undefined if the file can be written.
  */
 export async function whyNotStored(
   settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,

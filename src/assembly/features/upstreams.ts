@@ -1,18 +1,18 @@
 import type { Upstream, UpstreamStats } from '../../upstream/create-upstream.ts';
 
-/** The upstream for new requests, and replaced upstreams that have not been closed yet. */
+/** The upstream for new requests, and the replaced upstreams that are not closed yet. */
 export interface Upstreams {
   readonly current: Upstream;
   /**
-   * Replaces the upstream. Requests in progress continue to use the previous upstream, which is closed when it is no
-   * longer in use.
+   * Replaces the upstream. Requests in progress continue to use the previous upstream, which is closed once no request
+   * uses it.
    */
   use(upstream: Upstream): void;
-  /** Starts the health probes of the current upstream and of those that replace it. */
+  /** Starts the health probes of the current upstream. Probes also start for each upstream that replaces it. */
   startProbes(): void;
   /** Returns the current upstream if the given one is or was the current one. Otherwise, returns the given one. */
   latestOf(upstream: Upstream): Upstream;
-  /** Returns the combined numbers of all upstreams. The state of the circuit is that of the current upstream. */
+  /** Returns the combined statistics of all upstreams. The circuit state is that of the current upstream. */
   stats(): UpstreamStats;
   /** Closes all upstreams. See {@link Upstream.close}. */
   close(graceMs?: number): Promise<void>;
@@ -20,10 +20,11 @@ export interface Upstreams {
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 
-// Long enough for every request that began before the replacement to reach the upstream.
+// How long a replaced upstream stays open, in milliseconds. Every request that began before the replacement has reached
+// the upstream by then.
 const RETIRED_MS = 300_000;
 
-/** Adds up the numbers of several upstreams. The state of the circuit is that of the first one. */
+/** Adds up the statistics of several upstreams. The circuit state is that of the first upstream. */
 export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
   const [first] = all;
@@ -43,14 +44,14 @@ export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   };
 }
 
-/** Creates the record of the upstreams, which initially contains only the first one. */
+/** Creates the record of upstreams, with `first` as the current upstream. */
 export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
   let current = first;
   let isProbing = false;
-  /** The upstreams that were replaced, each with the timer that will close it. */
+  /** The replaced upstreams, each with the timer that will close the upstream. */
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
-  // Counters must not decrease when an upstream is closed.
+  // The counts of closed upstreams, because counters must not decrease.
   const closed = { limitsExceeded: 0, retries: { succeeded: 0, failed: 0, refused: 0 } };
   const closeWhenUnused = (upstream: Upstream) => {
     const { inFlight, queued, streams, limitsExceeded, retries } = upstream.stats();

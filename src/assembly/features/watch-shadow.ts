@@ -20,15 +20,15 @@ export function assembleShadow(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The metrics already count this exchange as part of its request, so the status is set only after the metrics
-      // have been recorded. It is needed for the fingerprint.
+      // The upstream's status is set only after the metrics have been recorded, because they already count this
+      // exchange as part of its request. The ledger needs the status for the fingerprint.
       trace.upstream = request.upstream;
       ledger.record(trace);
     },
   });
 }
 
-/** Wraps a body check so that the shadow contract receives each parsed request body before the check runs. */
+/** Wraps a body check so that each parsed request body is passed to the shadow contract before the check runs. */
 export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {

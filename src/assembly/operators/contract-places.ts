@@ -17,8 +17,7 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that finds the place in the contract that a ledger entry refers to, including the current line
- * number.
+ * Creates a function that finds the place in the contract to which a ledger entry refers, with the current line number.
  */
 export function createContractPlaces(
   folder: string | undefined,
@@ -56,7 +55,7 @@ export function createContractPlaces(
       const place = () => placeOfSchema(value() as OpenApiDocument, path);
       if (generated === undefined) return inDocument(place());
       const schema = schemaAt(path, pointer, value());
-      // The generated schemas omit OpenAPI extensions such as `x-expected`.
+      // The generated schemas lack OpenAPI extensions such as `x-expected`.
       if (path.startsWith('resources/') && !generated.document.hasIn(keysOf(inFile)))
         return { ...inDocument(`${place()}${pointer}`), schema };
       return {
@@ -83,7 +82,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the schema in `openapi.yaml` from which a place in a generated file comes. */
+/** Returns the place of the schema in `openapi.yaml` from which a place in a generated file comes. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;
@@ -106,7 +105,7 @@ function readYaml(path: string): ReadFile | undefined {
 }
 
 /**
- * Returns the offset of the value at a pointer. If there is no such value, returns the offset of its closest existing
+ * Returns the offset of the value at a pointer. If the value does not exist, returns the offset of its closest existing
  * ancestor.
  */
 function offsetAt(document: Document, pointer: string): number | undefined {

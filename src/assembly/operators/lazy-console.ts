@@ -8,7 +8,7 @@ import { explainLine } from '../../pipeline/explain.ts';
 import { type CompiledAssembly, explainRequest } from '../compile-gateway.ts';
 import { createContractPlaces } from './contract-places.ts';
 
-/** Creates the console's handler. It loads the console's modules and files on the first request. */
+/** Creates the console's handler, which loads the console's modules and files on the first request. */
 export function createLazyConsole(
   compiled: CompiledAssembly,
   given: Pick<ConsoleSources, 'clock' | 'startedAt' | 'purge' | 'readiness' | 'reload'> &
@@ -23,7 +23,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // If loading failed, it is attempted again on the next request.
+      // If loading fails, the next request tries again.
       handler = undefined;
       throw error;
     });
@@ -48,7 +48,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
   const { contract, permissions, baseline } = start;
   const { traffic, ledger, ladder, ladderDocument, overrides, view, logger, shared } = services;
   const changes = (shared ?? services.processes)?.changes;
-  /** Announces a change of the baseline to the other gateways and processes so that they apply it. */
+  /** Announces a baseline change to the other gateways and processes, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
     changes?.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
   return {
@@ -69,7 +69,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
         const isWithdrawn = await baseline.withdraw(fingerprint);
         if (!isWithdrawn) return false;
         await announce(fingerprint, null);
-        // Some pages may have been stored because their violations were accepted.
+        // Some pages may have been stored only because their violations were accepted.
         await purge('all');
         return true;
       },
@@ -79,7 +79,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       rows: ladder.rows,
       lift: async (operation, check) => {
         const isLifted = ladder.lift(operation, check);
-        // Like a purge, the change must take effect everywhere before the operator sees the result.
+        // As with a purge, the operator sees the result only after the change is in effect everywhere.
         if (isLifted) await ladderDocument?.sync();
         return isLifted;
       },

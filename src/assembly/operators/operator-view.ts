@@ -19,9 +19,9 @@ interface RedisReport {
   readonly sharedPages: SharedPageCounts;
 }
 
-/** A worker's report to the primary process, which is sent about once a second and before every scrape. */
+/** What a worker reports to the primary process, about once a second and before every scrape. */
 interface WorkerReport {
-  /** The increases of the counters since the last report. */
+  /** How much the counters have increased since the previous report. */
   readonly increase: readonly CountsIncrease[];
   readonly sources: NumericSources;
   /** Undefined unless Redis is configured. */
@@ -32,18 +32,18 @@ interface WorkerReport {
   readonly readiness: Readiness;
 }
 
-/** The operators' view of the processes that serve requests: this process alone, or all workers together. */
+/** What operators see of the processes that serve requests: this process alone, or all workers together. */
 export interface OperatorView {
   upstream(): UpstreamStats;
   upstreamHealth(): UpstreamHealth;
   upstreamHistory(): GateHistory;
   inventory(query: InventoryQuery): PageInventory | Promise<PageInventory>;
-  /** Returns the text of a scrape, which includes the counts of all processes. */
+  /** Returns the metrics as text, with the counts of all processes. */
   exposition: (format?: MetricsFormat) => Promise<string>;
   /** Returns the readiness of the workers. Undefined if this process serves requests itself. */
   readiness?(): Readiness;
   /**
-   * Makes the gauges of this process return the combined values of all workers. Call it after all sources are
+   * Makes the gauges of this process return the combined values of all workers. Call this after all sources have been
    * connected.
    */
   connectGauges?(): void;
@@ -56,7 +56,7 @@ interface ViewParts {
   readonly live: { readonly cache: PageCache };
 }
 
-/** Returns the operators' view of this process or, in the primary process, of its workers. */
+/** Returns what operators see of this process or, in the primary process, of its workers. */
 export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
   const { metrics, upstreams, live } = parts;
   if (role?.kind === 'primary') return viewOfWorkers(role, parts);
@@ -71,7 +71,7 @@ export function operatorView(role: ProcessRole | undefined, parts: ViewParts): O
 
 const REPORT_MS = 1_000;
 
-/** Sends reports to the primary process and responds to its calls. Returns a function that sends the final report. */
+/** Sends reports to the primary process and handles its calls. Returns a function that sends the final report. */
 export function reportToPrimary(
   { primary, handlers }: WorkerRole,
   { metrics, view, shared }: Pick<ViewParts, 'metrics' | 'shared'> & { readonly view: OperatorView },
@@ -104,7 +104,7 @@ function redisReport(shared: ViewParts['shared']): RedisReport | undefined {
   return { available: isAvailable(), unsyncedSeconds: unsyncedSeconds(), sharedPages: { ...sharedPages() } };
 }
 
-/** The numeric sources that only increase. Their values are preserved when a worker ends. */
+/** The numeric sources that only increase. After a worker has ended, its values still count. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -114,11 +114,14 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'spansFailed',
   'spansDropped',
 ]);
-/** The numeric sources for which the lowest or the highest value is reported. The values of all others are added up. */
+/**
+ * The numeric sources for which the lowest value of all workers is used. `HIGHEST` lists those for which the highest
+ * value is used. The values of all other sources are added up.
+ */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
 const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
 
-/** These values belong to the primary process itself. */
+/** The numeric sources that the primary process measures itself. */
 const OWN: ReadonlySet<string> = new Set(['ready', 'certificateNotAfter', 'certificateOutdated']);
 
 /** Collects the reports of the workers and adds their counts to the metrics of the primary process. */
@@ -153,7 +156,7 @@ function viewOfWorkers(
     return values.reduce((sum, value) => sum + value, departed.counts.get(key) ?? 0);
   };
   handlers['report'] = (report: WorkerReport, { number }) => take(number, report);
-  // Counters must not decrease when a worker ends.
+  // The final counts of a worker are preserved, because counters must not decrease.
   onEnd(({ number }) => {
     const report = latest.get(number);
     if (report === undefined) return;
@@ -219,8 +222,8 @@ function viewOfWorkers(
 }
 
 /**
- * Returns whether a value is a valid report. A worker with corrupted memory can send anything, which must neither crash
- * the primary process nor corrupt its counters.
+ * Returns whether a value is a valid report. A worker with corrupted memory can send any value, and no value may crash
+ * the primary process or corrupt its counters.
  */
 function isReport(value: unknown, upstream: UpstreamStats): value is WorkerReport {
   if (!hasShapeOf({ ...SAMPLE, upstream }, value)) return false;
@@ -243,9 +246,7 @@ const SAMPLE = {
 const areCounts = (value: unknown) =>
   value instanceof Float64Array && value.every((count) => count >= 0 && Number.isFinite(count));
 
-/**
- * Returns whether a value has all properties of a sample, with the same types. The items of lists are checked as well.
- */
+/** Returns whether a value has all properties of a sample, with the same types. The items of lists are also checked. */
 function hasShapeOf(sample: unknown, value: unknown): boolean {
   if (typeof sample !== typeof value) return false;
   if (typeof sample === 'number') return Number.isFinite(value);
@@ -272,7 +273,7 @@ const idleStats = (stats: UpstreamStats): UpstreamStats => ({
   retries: { succeeded: 0, failed: 0, refused: 0 },
 });
 
-/** Returns the worst health that any worker reports, with the requests to each address added up. */
+/** Returns the worst health that any worker reports. The numbers of requests to each address are added up. */
 function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
   const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
   const byAddress = Map.groupBy(

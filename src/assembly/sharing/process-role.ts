@@ -23,7 +23,7 @@ export interface PrimaryRole {
   readonly changes: PrimaryChangeLog;
   /** The functions that workers can call. The gateway adds its own functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
-  /** Calls a listener whenever a worker has ended. */
+  /** Registers a listener that is called whenever a worker has ended. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
   /** Returns the address at which the workers listen. Undefined until the first worker is ready. */
   readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
@@ -37,16 +37,16 @@ export interface WorkerRole {
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
-/** The log of changes that the processes of one gateway share. It does not need Redis. */
+/** The log of changes shared by the processes of one gateway. It does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
   /** Revocations of verified credentials. */
   readonly revocations: Revocations;
-  /** Passes the changes of all processes to a listener. */
+  /** Passes the changes made by all processes to a listener. */
   listen(listener: ChangeListener): void;
 }
 
-/** Connects a process to the log of changes that the processes of this gateway share. */
+/** Connects a process to the log of changes that is shared by the processes of this gateway. */
 export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChanges {
   if (role.kind === 'primary') {
     const { changes, handlers } = role;
@@ -70,11 +70,11 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 }
 
 /**
- * Creates the revocation state for the processes of one gateway. Changes cannot be missed, so verified credentials are
- * always trusted.
+ * Creates the revocations for the processes of one gateway. No process can miss a revocation, so verified credentials
+ * may always be trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
-  // The hash never leaves the machine, so it needs no secret key.
+  // The hashes never leave the machine, so no secret key is needed.
   const key = {
     id: () => 'processes',
     read: async () => undefined,
@@ -84,13 +84,13 @@ function revocationsOf(changes: ChangeLog): Revocations {
 }
 
 /**
- * Makes a worker follow the state of the primary process from now on. Call this function before the worker serves
- * requests, but after all functions that the primary process may call have been added.
+ * From now on, makes a worker follow the state of the primary process. Call this before the worker serves requests, but
+ * after all functions that the primary process may call have been added.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
   const receive = handlers['change'];
-  // If Redis is configured, its log contains the changes.
+  // With Redis, the changes arrive through the log in Redis.
   if (receive === undefined) return;
   for (const change of (await primary.call('changes.lasting')) as never[]) receive(change);
 }
@@ -104,7 +104,7 @@ export function openDocument<T>(
   { role, shared }: { readonly role: ProcessRole | undefined; readonly shared: SharedState | undefined },
   name: string,
   parts: OwnParts<T> & {
-    /** Called before another gateway's version replaces the local copy, so that the change can be logged. */
+    /** Called before another gateway's version replaces the local copy, for example to log the change. */
     readonly onForeign: (next: T) => void;
   },
 ): SharedDocument<T> | undefined {
@@ -174,8 +174,8 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
 }
 
 /**
- * How long a worker waits for the primary process, in milliseconds. If there is no response, the worker counts on its
- * own.
+ * How long a worker waits for a response from the primary process, in milliseconds. Without a response, the worker
+ * counts on its own.
  */
 const BUDGET_MS = 250;
 
@@ -188,20 +188,20 @@ export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): v
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the primary process may not have the rule yet, or may no longer have it.
+    // During a reload, the primary process may not know the rule yet, or may already have removed it.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };
 }
 
-/** Gives workers access to the ledger's store, which only the primary process opens. */
+/** Gives workers access to the ledger's store, which is open only in the primary process. */
 export function serveLedgerStore({ handlers }: PrimaryRole, { store, fingerprints, callerKey }: OpenedStore): void {
   handlers['ledger.open'] = () => ({ fingerprints, callerKey });
   handlers['ledger.write'] = (batch: LedgerBatch) => store.write(batch);
   handlers['ledger.read'] = ({ query, takenAt }: { query: LedgerQuery; takenAt: number }) => store.read(query, takenAt);
 }
 
-/** Opens the ledger's store in a worker. The primary process writes the batches. */
+/** Opens the ledger's store in a worker. The worker's batches are written by the primary process. */
 export async function openLedgerOfPrimary({ primary }: WorkerRole): Promise<OpenedStore> {
   const opened = (await primary.call('ledger.open')) as Pick<OpenedStore, 'fingerprints' | 'callerKey'>;
   return {

@@ -5,17 +5,17 @@ import type { ChangeFollower } from '../../cache/change-follower.ts';
 import type { Redis } from '../../redis/connect-redis.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** The operations for which any gateway has found that their responses depend on the caller. */
+/** The demotions of all gateways. A demotion means that an operation's responses were found to depend on the caller. */
 export interface SharedDemotions {
   /** Returns whether this gateway knows the demotions of the other gateways. */
   areKnown(): boolean;
-  /** Reports a demotion to the other gateways, unless it came from them. */
+  /** Announces a demotion to the other gateways, unless the demotion came from them. */
   announce(operation: string): void;
-  /** Applies the demotions of the other gateways to these services from now on. Must be called exactly once. */
+  /** From now on, applies the demotions of the other gateways to these services. Must be called exactly once. */
   applyTo(services: DemotedServices): void;
 }
 
-/** The services that a demotion changes. A reload may replace the services in the properties. */
+/** The services to which demotions are applied. A reload may replace the properties. */
 interface DemotedServices {
   readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly cache: Pick<PageCache, 'retain'>;
@@ -23,7 +23,7 @@ interface DemotedServices {
 
 /**
  * The log of changes and, if Redis is configured, the connection to Redis. Without Redis, the log connects only the
- * processes of one gateway, so the set in Redis is not needed.
+ * processes of one gateway, and the Redis set is not needed.
  */
 interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
   readonly redis?: Redis;
@@ -53,7 +53,7 @@ export function shareDemotions({ changes, listen, redis, follower }: SharedDemot
       for (const operation of (await redis.command(key, ['SMEMBERS', key])) as string[]) apply(operation);
       hasRead = true;
     } catch {
-      // Until the set has been read, every operation counts as demoted. The set is read again on the next request.
+      // Until the set has been read, every operation is treated as demoted. The next request triggers another attempt.
     }
     isReading = false;
   };
@@ -64,7 +64,7 @@ export function shareDemotions({ changes, listen, redis, follower }: SharedDemot
       redis?.command(key, ['SADD', key, change.operation]).catch(() => undefined);
     },
     reset() {
-      // The server may have lost the set, so it is filled again.
+      // Redis may have lost the set, so the known demotions are added again.
       for (const operation of known) void changes.append({ kind: 'demote', operation });
       void read();
     },

@@ -26,23 +26,27 @@ export interface SharedState {
   /** The metrics of Redis and of the changes. */
   readonly metrics: RedisMetrics;
   /**
-   * Returns whether Redis is available, and how long this gateway may have been missing changes made by other gateways.
+   * Returns whether Redis is available, and for how long this gateway may have been missing the changes of other
+   * gateways.
    */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   /** The pages that gateways share. */
   readonly pages: SharedPages;
-  /** Returns page counts that several gateways share, and the function that looks up the counts of other gateways. */
+  /**
+   * Returns page counts that are shared with other gateways, and the function that looks up the counts of other
+   * gateways.
+   */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
-  /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
+  /** Passes the changes made by all gateways to a further listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;
-  /** All gateways that use the same Redis server and prefix. */
+  /** All gateways that use the same Redis server and the same key prefix. */
   readonly instances: Instances;
   /** Opens a document that all gateways share. It is read again whenever a gateway has changed it. */
   openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
   close(): Promise<void>;
 }
 
-/** The parts of a shared document that its owner defines. */
+/** The parts of a shared document that its owner provides. */
 export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */
@@ -70,7 +74,7 @@ export function openSharedState(
     apply: (change, number, own) => listeners.forEach((one) => one.apply(change, number, own)),
     reset: (position) => listeners.forEach((one) => one.reset(position)),
   };
-  // The log is read in the background, so the listener is not called before this function returns.
+  // The log is read asynchronously, so the listener is not called before this function returns.
   const documents: { close(): void }[] = [];
   const changes = openRedisChangeLog({
     redis,
@@ -147,7 +151,7 @@ export function openSharedState(
   };
 }
 
-/** Stores page counts in Redis. The keys are hashed, because they contain the names of callers. */
+/** Stores page counts in Redis. The keys contain the names of callers, so they are hashed. */
 function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
   const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
   return {
