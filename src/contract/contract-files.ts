@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The source that configuration errors in the contract refer to. */
+/** The source that is named in configuration errors about the contract. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
 /** The prefix of every generated schema's `$id`. */
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the `schemas` folder in the nearest directory above this file that has one. The result
- * is the same whether the code runs from `src` or `dist`.
+ * Returns the contract's folder: the nearest `schemas` folder in this file's folder or a folder above it. The result is
+ * the same for code that runs from `src` and from `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -21,7 +21,7 @@ export function contractFolder(): string {
 // Each generated schema is identified by the path in its `$id`. Several schemas can be stored in one file; see
 // bundlePlace.
 
-/** Returns the path of a resource's schema. The projected variant requires no fields inside items. */
+/** Returns the path of a resource's schema. In the projected variant, no field inside an item is required. */
 export function resourceFile(name: string, projected = false): string {
   const kebab = name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase();
   return `resources/${kebab}${projected ? '.projected' : ''}.schema.json`;
@@ -49,16 +49,16 @@ export function requestFile(operationId: string): string {
   return `operations/${operationId}/request.schema.json`;
 }
 
-/** The location of a generated schema on disk. */
+/** Where a generated schema is stored on disk. */
 interface BundlePlace {
-  /** The file's path relative to the schema folder. Each resource and each operation has its own file. */
+  /** The path of the file, relative to the schema folder. Each resource and each operation has its own file. */
   readonly file: string;
   /** The schema's name in the file's `$defs`. Undefined for a resource, because its schema is the root of the file. */
   readonly name: string | undefined;
 }
 
 /**
- * Returns the location of a generated schema on disk. For example, `operations/ID/request.schema.json` is stored as
+ * Returns where a generated schema is stored on disk. For example, `operations/ID/request.schema.json` is stored under
  * `request` in `operations/ID.schema.json`.
  */
 export function bundlePlace(path: string): BundlePlace {

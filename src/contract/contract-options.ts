@@ -5,23 +5,26 @@ export interface ContractOptions {
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
   /**
-   * The shadow contract. It never affects requests. Its verdicts are compared with the contract's, and any differences
-   * are reported.
+   * The shadow contract. Its verdicts are compared with those of the enforced contract, and any differences are
+   * reported. It never affects requests.
    */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
   readonly baseline?: string;
-  /** True if the contract includes the inferred operations, all of which write comments (rules, 10). */
+  /**
+   * True if the contract includes the inferred operations. All of them are operations that write comments (rules, 10).
+   */
   readonly inferred: boolean;
   /**
-   * For each operationId, the query parameters that are accepted in addition to the documented ones. Unknown
-   * operationIds are reported elsewhere.
+   * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
+   * reported elsewhere.
    */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations to collect for one message. */
   readonly maxCollected: number;
   /**
-   * True if the scanner is used. It proves most valid responses valid by scanning their bytes, without parsing them.
+   * True if the scanner is used. For most responses, it can prove from the bytes that the response is valid, without
+   * parsing it.
    */
   readonly scanner: boolean;
 }
@@ -35,7 +38,7 @@ export const CONTRACT_DEFAULTS: ContractOptions = {
   scanner: true,
 };
 
-/** The JSON Schema of {@link ContractOptions}. It is part of the configuration's schema. */
+/** The JSON Schema of {@link ContractOptions}, which is part of the configuration's schema. */
 export const contractOptionsSchema = {
   type: 'object',
   additionalProperties: false,

@@ -20,27 +20,27 @@ export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
   /**
-   * A digest of the options and files from which the contract was compiled. A reload reuses the contract if this digest
-   * is unchanged.
+   * A digest of the options and files from which the contract was compiled. If this digest is unchanged, a reload
+   * reuses the contract.
    */
   readonly sources: string;
-  /** The overlays that were applied, in order. */
+  /** The names of the overlays, in the order in which they were applied. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent startup: overlay actions whose targets match nothing. */
+  /** Problems that do not prevent startup, such as overlay actions whose targets match nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
-  /** The document with all overlays applied. It is used for display and never for handling requests. */
+  /** The document with all overlays applied. It is used only for display, never for handling requests. */
   readonly document: OpenApiDocument;
   /** The generated schemas, keyed by path. */
   readonly schemas: SchemaFiles;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibility options for comments, each with the permission it requires. */
+  /** The private visibility options of comments, each with the permission that it requires. */
   readonly privateOptions: readonly PrivateOption[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
-  /** Finds the path template that matches a raw path. Case, slashes and `.json` must match exactly. */
+  /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
   /** Decodes and checks the parameters of a request. Throws if the operation is not in the contract. */
   readonly decodeParameters: (

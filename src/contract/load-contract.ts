@@ -17,7 +17,7 @@ import { documentFiles } from './document/document-source.ts';
 import { readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
-/** An operation and everything that was compiled for it. */
+/** An operation, and everything that is compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
@@ -26,15 +26,15 @@ interface CompiledOperation {
 
 /** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
-  // If a file changes after this line, the digest still describes its previous content, so the next reload compiles the
-  // contract again.
+  // The digest is computed before the files are read. If a file changes in between, the digest describes the old
+  // content, and the next reload compiles the contract again.
   const sources = sourcesDigest(options);
   return withFolder(options, (folder) => ({ ...compileContract(options, folder), sources }));
 }
 
 /**
- * Returns a digest of everything that a contract is compiled from: the contents of all files and the options that
- * affect the result. Contracts with the same digest are the same. Files that cannot be read count as empty.
+ * Returns a digest of everything that a contract is compiled from: the contents of all files, and the options that
+ * affect the result. Contracts with the same digest are equal. A file that cannot be read counts as empty.
  */
 export function sourcesDigest(options: ContractOptions): string {
   const { folder = contractFolder(), overlays, inferred, allowedParameters, maxCollected } = options;
@@ -49,9 +49,9 @@ export function sourcesDigest(options: ContractOptions): string {
 }
 
 /**
- * Returns the contract's operations for commands that do not check messages. The function skips compiling the schemas,
- * which takes up most of the time in {@link loadContract}. Throws a StartFault that lists all configuration errors in
- * the document and its overlays.
+ * Returns the contract's operations, for commands that do not check messages. Unlike {@link loadContract}, this
+ * function does not compile the schemas, which would take most of the time. Throws a StartFault that lists all
+ * configuration errors in the document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
@@ -66,7 +66,7 @@ interface DocumentedOperation {
   readonly source: OperationObject;
 }
 
-/** Returns the operations that the options include, in the order of the specification's table. */
+/** Returns the operations that the options include, in the order of the table in the specification. */
 function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
@@ -150,7 +150,7 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator configured a folder, configuration errors refer to that
+ * Calls `load` with the contract's folder. If the operator has configured a folder, configuration errors refer to this
  * folder instead of Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
@@ -166,7 +166,7 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
   }
 }
 
-/** Compares two operations by their rows in the specification's table. Inferred operations come last. */
+/** Compares two operations by their rows in the table of the specification. Inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

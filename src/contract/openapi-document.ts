@@ -60,7 +60,7 @@ export interface ResponseObject {
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
   readonly 'x-documented-causes'?: readonly string[];
-  /** Set if the document also allows a response without a body. */
+  /** Present if the document also allows a response without a body. */
   readonly 'x-may-be-empty'?: true;
 }
 
@@ -105,13 +105,16 @@ export interface PermissionEntry extends CatalogueEntry {
 
 /** A private visibility option for comments and the permission that it requires. */
 export interface PrivateOption {
-  /** The value of `visibility`. Only `recipients` is documented; the other names are inferred and can be changed. */
+  /**
+   * The value of `visibility`. Only the option `recipients` is documented. The names of the other options are inferred
+   * and can be changed.
+   */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** The provenance of the value itself. */
+  /** How the name of the option is known. */
   readonly optionProvenance: Provenance;
-  /** The provenance of the value's target and permission. */
+  /** How the option's target and permission are known. */
   readonly mappingProvenance: Provenance;
 }
 
@@ -140,7 +143,7 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** Returns the name of the component that a reference points to, which is the last segment of the reference. */
+/** Returns the name of the component that a reference refers to, which is the last segment of the reference. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

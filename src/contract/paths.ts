@@ -1,6 +1,9 @@
 import type { Operation } from '../model/operation.ts';
 
-/** A node in the tree of path segments. Fixed segments are looked up by their text and placeholders by their suffix. */
+/**
+ * A node in the tree of path segments. Fixed segments are looked up by text, and placeholders by the text that follows
+ * the placeholder.
+ */
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
@@ -12,8 +15,8 @@ interface Branch {
 export const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
 
 /**
- * Compiles path templates into a tree of segments. Matching a path takes one lookup per segment, regardless of the
- * number of templates.
+ * Compiles path templates into a tree of segments. Matching a path takes at most a few lookups per segment, regardless
+ * of the number of templates.
  */
 export function compilePaths(entries: readonly PathEntry[]): (path: string) => PathMatch | undefined {
   const root = createBranch();
@@ -30,8 +33,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path. It is one more than any template can have, so a longer path
- * matches nothing.
+ * The maximum number of segments that are read from a path. It is one more than a template can have, so a path with
+ * this many segments matches nothing.
  */
 export const MAX_SEGMENTS = 16;
 
@@ -76,7 +79,7 @@ function findBranch(branch: Branch, segments: readonly string[], depth: number, 
   return undefined;
 }
 
-/** The path template that matches a raw path. */
+/** The path template that matches a raw path, and the values of its placeholders. */
 export interface PathMatch {
   /** The template, such as `/services/v2/comment/{commentId}.json`. */
   readonly template: string;

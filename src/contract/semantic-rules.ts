@@ -3,7 +3,7 @@ import type { Violation } from '../model/violation.ts';
 import { type Item, itemPlace, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
 
-/** `listCount` is the number of items in `list`. */
+/** Requires that `listCount` equals the number of items in `list`. */
 const listCount: SemanticRule = {
   name: 'list-count',
   reads: [],
@@ -16,9 +16,9 @@ const listCount: SemanticRule = {
 };
 
 /**
- * The page number in a response does not exceed the response's own `pageCount`. The rule does not apply to empty lists
- * or first pages. If the client requested a page past the end, the page bounds check reports the problem instead
- * (rules, 5).
+ * Requires that the page number in a response does not exceed the `pageCount` in the same response. The rule does not
+ * apply to empty lists or to first pages. If the client requested a page past the end, the page bounds check reports
+ * the problem instead (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -33,7 +33,7 @@ const pageWithinCount: SemanticRule = {
   },
 };
 
-/** A comment has recipients only if its visibility is `recipients`. */
+/** Requires that a comment has recipients only if its visibility is `recipients`. */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
   reads: ['visibility', 'recipients'],
@@ -47,7 +47,7 @@ const recipientsVisibility: SemanticRule = {
       })),
 };
 
-/** A finished privacy job has `executions`, and a pending one does not. */
+/** Requires that a finished privacy job has `executions` and that a pending job does not. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   reads: ['status', 'executions'],
@@ -65,7 +65,7 @@ const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** A canceled action contains the date of its cancellation and the user who canceled it. */
+/** Requires that a canceled action contains the date of the cancellation and the user who canceled the action. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
@@ -80,7 +80,7 @@ const canceledFields: SemanticRule = {
       ),
 };
 
-/** If the request contains `spaceId`, every item is in that space. */
+/** Requires that, if the request contains `spaceId`, every item is in that space. */
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   reads: ['containerIds'],
@@ -95,7 +95,9 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/** The response to removing a favorite contains the canceled `favorited` action for the requested node. */
+/**
+ * Requires that the response to removing a favorite contains the canceled `favorited` action for the requested node.
+ */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
@@ -103,7 +105,9 @@ const unfavoriteResult: SemanticRule = {
   check: (json, _, parameters) => canceledResult(json, 'favoriteAction', 'favorited', parameters),
 };
 
-/** The response to removing the wiki mark contains the canceled `wikified` action for the requested node. */
+/**
+ * Requires that the response to removing the wiki mark contains the canceled `wikified` action for the requested node.
+ */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
@@ -113,7 +117,7 @@ const unwikifyResult: SemanticRule = {
 
 const DEFAULT_PAGE_SIZE = 20;
 
-/** If no page size was requested, a response contains at most 20 actions. */
+/** Requires that a response contains at most 20 actions if no page size was requested. */
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],
@@ -131,7 +135,7 @@ const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
 const UNSTORED = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Actions are ordered from newest to oldest, unless a different order was requested. */
+/** Requires that actions are ordered from newest to oldest, unless a different order was requested. */
 const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
@@ -142,7 +146,7 @@ const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // Dates in the stored form have no time zone, so they cannot be compared with dates that have one.
+        // Dates in the stored form have no time zone, so they cannot be compared with dates that include a time zone.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -179,14 +183,14 @@ const RULES: readonly SemanticRule[] = [
   // The type of an article is `kbentry`.
   onlyTypes('only-kbentry', 'kbentry'),
   onlyTypes('only-ideas', 'idea'),
-  // Comments on ideas have their own type.
+  // Comments on ideas have the type `ideacomment`.
   onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
 
 /** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
-/** A subset of an operation's rules: bit `1 << index` is set if the subset contains the rule with that index. */
+/** A subset of an operation's rules. Bit `1 << index` is set if the subset contains the rule with that index. */
 type RuleSet = number;
 
 /**
@@ -212,13 +216,14 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
 }
 
 /**
- * The maximum number of findings per rule. A limit is needed because every item in a long list can violate the rule.
+ * The maximum number of findings per rule. The number is limited because every item in a long list can violate the
+ * rule.
  */
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
- * violation, either at the same place or in a field that the rule reads.
+ * Checks a response against its operation's semantic rules. A finding is omitted if it only follows from a schema
+ * violation, either in the same place or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -247,25 +252,25 @@ function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: 
 
 const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
 
-/** What a semantic rule found: a JSON pointer and a sentence that contains no values from the response. */
+/** A violation found by a semantic rule: a JSON pointer and a sentence that contains no values from the response. */
 interface Finding {
   readonly at: string;
   readonly message: string;
 }
 
 /**
- * A rule about the meaning of a response that JSON Schema cannot express. Its functions must not throw, even if the
- * response violates its schema.
+ * A rule about the meaning of a response that cannot be expressed in JSON Schema. The functions of a rule must not
+ * throw, even if the response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
-  /** The fields of an item that the rule reads. The rule is skipped if a projection may have removed one of them. */
+  /** The fields of an item that the rule reads. If a projection may have removed one of them, the rule is skipped. */
   readonly reads: readonly string[];
   /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
-   * Returns JSON pointers to all values that `check` reads. If `check` reads only the type or the length of a value,
-   * pointers to the values inside it are not needed. `item` is the pointer to the operation's items.
+   * Returns JSON pointers to all values that `check` reads. For a value of which `check` reads only the type or the
+   * length, pointers to the values inside it are not needed. `item` is the pointer to the operation's items.
    */
   readonly excerpt: (item: string) => readonly string[];
   readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];

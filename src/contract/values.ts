@@ -4,7 +4,7 @@ import type { ItemsAt } from '../model/operation.ts';
 export interface ParameterValues {
   /** The decoded path parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
-  /** All decoded query parameters of the request, including unknown ones. */
+  /** All decoded query parameters of the request, including undocumented ones. */
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -13,9 +13,9 @@ export interface ParameterValues {
   readonly spaceId: string | undefined;
   /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
-  /** True if the response should contain a list of follow relations (operations 10 and 14). */
+  /** True if the response is expected to contain a list of follow relations (operations 10 and 14). */
   readonly details: boolean;
-  /** False if the response should also include inactive follow relations (operations 10 and 14). */
+  /** False if the response is expected to include inactive follow relations too (operations 10 and 14). */
   readonly active: boolean;
   /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;
@@ -46,13 +46,13 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection leaves a field of an item, including everything inside the field, in the response. */
+/** Returns true if a projection preserves a field of an item and everything inside the field. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
   if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
-  // The documentation does not say whether `include` adds or limits fields, so only the named fields are certain to be
-  // present.
+  // The documentation does not say whether `include` adds fields or selects them, so only the named fields are certain
+  // to be present.
   const limits = [...include, ...includeOnly];
   return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }
@@ -79,7 +79,9 @@ export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] 
   return placeOf(itemsAt, json)[1];
 }
 
-/** Returns the items in a response that are objects. `itemsAt` states where the operation's responses contain items. */
+/**
+ * Returns those items in a response that are objects. `itemsAt` states where the operation's responses contain items.
+ */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {
@@ -88,7 +90,7 @@ export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   });
 }
 
-/** Returns the JSON pointer that matches every item in a response. `*` stands for all elements of an array. */
+/** Returns a JSON pointer that matches every item in a response, with `*` for all elements of an array. */
 export function itemPlace(itemsAt: ItemsAt): string {
   if (itemsAt === 'body') return '';
   return itemsAt === 'elements' ? '/*' : `/${itemsAt}/*`;

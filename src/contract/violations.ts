@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation for a response problem that was not found by a schema. */
+/** Creates a violation for a problem in a response that was found without a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,
@@ -23,7 +23,10 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Returns the first violation of each kind so that the same problem in many items of a list is reported only once. */
+/**
+ * Returns the first violation of each kind, so that a problem that occurs in many items of a list is reported only
+ * once.
+ */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();
@@ -33,8 +36,8 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds, so an error that occurs in many items does not displace other kinds of
- * errors.
+ * Returns all errors of the first `most` kinds. An error that occurs in many items therefore does not displace errors
+ * of other kinds.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],

@@ -9,35 +9,36 @@ import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
-/** The parts of an upstream response that a check needs. */
+/** The parts of an upstream response that the response check reads. */
 export interface ResponseToCheck {
   readonly status: number;
   /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body. Undefined if that is not known. */
+  /** True if the response has no body. Undefined if that is unknown. */
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
   /**
    * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
-   * values that the semantic rules read.
+   * values that semantic rules read.
    */
   readonly scanned?: ScannedDifferences;
 }
 
 /**
- * The verdict on a response. If it is `skipped`, `reason` is the name of the request parameter that prevents the check.
+ * The result of checking a response. If `verdict` is `skipped`, `reason` is the name of the request parameter that
+ * makes the check impossible.
  */
 export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
-  /** The first violation of each kind. */
+  /** The violations, limited to the first one of each kind. */
   readonly violations: readonly Violation[];
-  /** The advisories. They are counted and shown, but they do not make the response invalid. */
+  /** The advisories, which are counted and shown but do not make the response invalid. */
   readonly reported: readonly Violation[];
 }
 
-/** Options for collecting the violations in a response and for describing the values that caused them. */
+/** How many violations to collect in a response, and how to describe the values that caused them. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -65,7 +66,7 @@ export function checkResponse(
   const reported = found.filter(isAdvisory).slice(0, maxCollected);
   const bySchema = { breaking, reported, maxCollected };
   const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
-  // Most responses are valid, so this case comes first.
+  // Most responses are valid, so their result is returned first.
   if (found.length === 0 && more.length === 0) return VALID;
   const described = oncePerKind(more).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
@@ -78,7 +79,7 @@ export function checkResponse(
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
-/** Returns the response variant that the parameters request. */
+/** Returns the variant of the response that a request with these parameters receives. */
 export function variantOf(parameters: ParameterValues): ResponseVariant {
   if (parameters.details) return 'open';
   return parameters.projection ? 'projected' : 'full';
@@ -92,7 +93,7 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, but the status indicates success',
 );
 
-/** The violations that the schema check found, and the maximum number to collect. */
+/** The violations that the schema check found, and the maximum number of violations to collect. */
 interface SchemaResult {
   readonly breaking: readonly Violation[];
   readonly reported: readonly Violation[];
@@ -100,7 +101,7 @@ interface SchemaResult {
 }
 
 /**
- * Finds the violations that no schema can detect in a successful response: fields that were not requested, and
+ * Finds the violations in a successful response that no schema can detect: fields that were not requested, and
  * violations of semantic rules.
  */
 function beyondSchema(
@@ -114,17 +115,18 @@ function beyondSchema(
   if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
-    // Undocumented fields have already been reported as such.
+    // Undocumented fields are reported as such and not a second time.
     .filter((at) => !unknown.has(anyIndex(at)));
   return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
 }
 
-/** The maximum number of fields that the message about an ignored projection names. */
+/** The maximum number of fields named in the message about an ignored projection. */
 const MAX_NAMED = 3;
 
 /**
- * Returns a single violation for all fields that the request did not ask for, because they have the same cause: the
- * server ignores the projection. If there is only one such field, the violation points to that field.
+ * Returns one violation for all fields that the request did not ask for, because they have one cause: the server
+ * ignores the projection. If there is only one such field, the violation points to the field. Otherwise, it points to
+ * the first item that has such fields.
  */
 function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
   const [first, second] = beyond;
@@ -148,13 +150,11 @@ function itemIn(at: string, itemsAt: ItemsAt): string {
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/**
- * The fields that `includeOnly` permits. Each entry permits either a whole field or only some of the fields inside it.
- */
+/** The fields that `includeOnly` permits. Each entry permits either a whole field or some of the fields inside it. */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
 /**
- * The maximum number of segments in a path. Longer paths match nothing, because no checked body is nested this deeply.
+ * The maximum number of segments in a path. Longer paths match nothing, because no checked body is nested as deeply.
  */
 const MAX_SEGMENTS = 64;
 
@@ -165,7 +165,7 @@ const MAX_EXAMINED = 20_000;
 
 /**
  * Returns pointers to the fields of items that the request did not name in `includeOnly`. If several items have the
- * same field, only its first occurrence is reported. At most `max` pointers are returned.
+ * same field, only its first occurrence is returned. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];
@@ -181,8 +181,8 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 type Building = Map<string, Building | 'whole'>;
 
 /**
- * Converts paths to a tree of permitted fields. Because the client determines the number and length of the paths, the
- * conversion runs in linear time and without recursion.
+ * Converts paths to a tree of permitted fields. The conversion takes linear time and uses no recursion, because the
+ * client chooses the number and the length of the paths.
  */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
@@ -202,7 +202,7 @@ function toLimit(paths: readonly string[]): Limit {
 }
 
 interface Search {
-  /** The pointers found so far. The keys are the same pointers without array indices. */
+  /** The pointers found so far, keyed by the same pointers without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
   /** The number of members that have been examined. */
@@ -234,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). If the status of the response
- * indicates success, this violation is the only one that is reported.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). If such a body is sent with a
+ * successful status, that is the only violation reported for the response.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

@@ -9,7 +9,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Converts one operation of the document to plain data. */
+/** Compiles one operation of the document into plain data. */
 export function compileOperation(
   document: OpenApiDocument,
   path: string,
@@ -81,8 +81,8 @@ function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObje
 }
 
 /**
- * Returns the top-level fields of an operation's successful responses. They distinguish a page from an error body sent
- * with status 200. A response that is an array has no such fields.
+ * Returns the top-level fields of an operation's successful responses. These fields distinguish a page from an error
+ * body that is sent with status 200. Responses that are arrays have no such fields.
  */
 function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
@@ -103,7 +103,7 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
 
 /**
  * Returns the names of all fields that the contract marks as personal (`x-pii`), either directly or in a referenced
- * schema. A name that is personal in one place is treated as personal everywhere.
+ * schema. A name that is marked in one place counts as personal everywhere.
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();

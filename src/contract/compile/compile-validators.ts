@@ -63,7 +63,7 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head), successes };
 }
 
-/** The checks for responses with a given status. */
+/** The checks for responses with one documented status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
 }
@@ -98,8 +98,7 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Describes the content type of a message. Only common media types are named, because the header can contain arbitrary
- * text.
+ * Describes the content type of a message. Only common media types are named, because the header can contain any text.
  */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
@@ -119,33 +118,33 @@ interface ResponseHead {
 
 /** The compiled checks of an operation. */
 export interface OperationValidators {
-  /** Checks a parsed request body. */
+  /** Checks a parsed request body and returns its violations. */
   readonly request: (value: unknown) => readonly Violation[];
   /**
-   * Checks the status and content type of a response, and returns the check for its parsed body. That check receives
-   * `undefined` if the body is not JSON.
+   * Checks the status and the content type of a response, and returns a check for the parsed body. The value passed to
+   * the returned check is `undefined` if the body is not JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
   /** The schemas of the successful responses. */
   readonly successes: readonly SuccessSchema[];
 }
 
-/** The paths of the schemas for a successful status. */
+/** The paths of the schemas for one successful status. */
 interface SuccessSchema {
   readonly status: number;
   readonly files: Readonly<Record<ResponseVariant, string>>;
 }
 
 /**
- * Checks a value against a compiled schema. Returns the violations, followed by the advisories. If `scanned` is
- * defined, the value itself is not read, because a scan has already proved that it satisfies the schema and has found
- * the advisories.
+ * Checks a value against a compiled schema and returns the violations, followed by the advisories. If `scanned` is
+ * defined, the value itself is not read, because a scan has already proved that it satisfies the schema and has
+ * collected the differences that cause advisories.
  */
 type SchemaCheck = (value: unknown, scanned?: ScannedDifferences) => readonly Violation[];
 
 /** Options for a check. */
 interface CheckOptions {
-  /** True if undocumented fields are reported. They do not make a value invalid. */
+  /** True if undocumented fields are reported. They never make a value invalid. */
   readonly unknownFields?: boolean;
   /** Describes the value that a violation is about. */
   readonly describe?: DescribeFound;
@@ -158,12 +157,12 @@ interface CheckOptions {
 
 const NONE: readonly Violation[] = [];
 
-/** The default for `max`. The configuration cannot set a higher value. */
+/** The default for `max`, which is also the highest value that the configuration can set. */
 const MAX_ERRORS = 1000;
 
 /**
- * Creates a check from a compiled schema. Because nearly every value is valid, the first validation stops at the first
- * error, and only an invalid value is validated again to explain its errors.
+ * Creates a check from a compiled schema. Nearly every value is valid, so the first validation stops at the first
+ * error. Only an invalid value is validated a second time to explain all of its errors.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -178,7 +177,8 @@ export function toSchemaCheck(
     ...unknown.map((field) => unknownFieldViolation(field, place)),
     ...unmet.map((one) => expectationViolation(one, place, files, describe)),
   ];
-  // The scanner returns the same object for all responses with the same differences, so the result can be cached.
+  // The scanner returns the same object for all responses with the same differences, so the advisories can be stored
+  // for each object.
   const known = new WeakMap<ScannedDifferences, readonly Violation[]>();
   const checkScanned = (scanned: ScannedDifferences): readonly Violation[] => {
     const { undocumented, departures } = scanned;
@@ -193,12 +193,13 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // Only responses are checked against expectations, which go beyond what the contract requires.
+    // Requests are not checked against expectations, which describe the upstream's responses beyond what the contract
+    // requires.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));
-    // A client must see every item that it has to fix. If the same error occurs in every item of a server's response,
-    // it is reported once.
+    // A client needs to see every error that it has to fix. In a response, an error that occurs in every item is
+    // reported only once.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),

@@ -11,7 +11,10 @@ export interface DecodedParameters {
   readonly values: ParameterValues;
   /** The violations that can cause the request to be refused. */
   readonly violations: readonly Violation[];
-  /** The undocumented parameters that the contract permits (rules, 4). They are counted but never cause a refusal. */
+  /**
+   * The undocumented parameters that the contract permits (rules, 4). They are counted but never cause the request to
+   * be refused.
+   */
   readonly reported: readonly Violation[];
 }
 
@@ -21,7 +24,7 @@ export type ParameterDecoder = (
   rawQuery: string | undefined,
 ) => DecodedParameters;
 
-/** The typed parameter values, grouped by location as the generated schema describes. */
+/** The typed parameter values, grouped by location as in the generated schema. */
 interface TypedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -55,8 +58,8 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // An invalid value has already been reported. The placeholder prevents the schema from also reporting it as
-      // missing.
+      // The invalid value has already been reported. The placeholder prevents the schema check from also reporting the
+      // parameter as missing.
       typed.path[parameter.name] = value ?? 0;
     }
     // If an operation never refuses unknown parameters, it also accepts parameters that cannot be decoded (rules, 4).
@@ -82,7 +85,7 @@ export function compileDecoder(
   };
 }
 
-/** Replaces the pointer to the typed value with the parameter's name. */
+/** Replaces the violation's pointer to the typed value with the parameter's name. */
 function toNamed(violation: Violation): Violation {
   const [, location = 'query', name = ''] = violation.at.split('/');
   const message = name + violation.message.slice(violation.at.length);
@@ -195,8 +198,8 @@ type TypedValue =
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
 /**
- * Converts a parameter's text to its type. A number must not contain a plus sign, spaces, an exponent or hexadecimal
- * digits.
+ * Converts a parameter's text to the parameter's type. A number must not contain a plus sign, spaces, an exponent or
+ * hexadecimal digits.
  */
 function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
@@ -204,7 +207,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
-  // A negative number is accepted here so that the schema can report it with the parameter's own minimum.
+  // A negative number is accepted here so that the schema check can report it together with the parameter's minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
     ? 'must be a whole number within 64 bits'
@@ -218,7 +221,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** A decoded `name=value` pair from a query. A name or value with invalid percent-encoding is undefined. */
+/** A decoded `name=value` pair of a query. A part with invalid percent-encoding is undefined. */
 interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;

@@ -14,9 +14,9 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** The generated schemas, which are compiled one at a time during startup. */
+/** The generated schemas, each of which can be compiled when it is needed. */
 export interface SchemaStore {
-  /** The schemas, serialized in a fixed order. The contract's digest is computed from them. */
+  /** The serialized schemas, in a fixed order. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /** Compiles the schema with this path. If compilation fails, adds an error to `faults` and returns undefined. */
   readonly compile: (file: string) => CompiledSchema | undefined;
@@ -27,8 +27,8 @@ export interface SchemaStore {
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  // Parsed JSON has only own properties, so this option is needed only if a schema contains the name of an inherited
-  // property. The option makes a check four times slower.
+  // Parsed JSON has only own properties, so checking for own properties is necessary only if a schema contains the name
+  // of an inherited property. The option makes a check four times slower.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;
@@ -54,13 +54,13 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-/** The two functions into which a schema is compiled. */
+/** The two functions that are compiled from a schema. */
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * All compiled schemas in this process, by key. A contract that differs from a loaded one in only a few resources, such
- * as a shadow contract, shares most of its schemas with the loaded contract. The shared schemas are not compiled again
- * while the loaded contract is in use.
+ * All compiled schemas in this process, by key. A contract that differs from a loaded contract in only a few resources,
+ * such as a shadow contract, shares most of its schemas with it. Shared schemas are not compiled again as long as the
+ * loaded contract is in use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -108,7 +108,7 @@ function pathOf(reference: string, file: string): string {
   return (origin + pathname).slice(SCHEMA_BASE.length);
 }
 
-/** Creates a function that compiles one of the schemas. It throws an Error if the schema is invalid. */
+/** Creates a function that compiles a schema. The function throws an Error if the schema is invalid. */
 function createCompiler(
   schemas: SchemaFiles,
   ownProperties: boolean,
@@ -126,20 +126,21 @@ function createCompiler(
   };
 }
 
-// Matches a serialized schema that may contain the name of an inherited property, possibly written with escapes.
+// Matches a serialized schema that may contain the name of an inherited property, even if the name is written with
+// escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-/** The Ajv settings that both compilations use. */
+/** The Ajv settings that are used both to decide whether a value is valid and to explain its errors. */
 const SETTINGS: Options = {
   strict: true,
   // These keywords do not affect validity. They are evaluated in expectations.ts.
   keywords: [...EXPECTATIONS],
-  // If an overlay adds keywords next to a reference, there is no `type` beside them.
+  // An overlay can add keywords next to a reference, where there is no `type`.
   strictTypes: false,
   allowUnionTypes: true,
   // The messages are written in schema-violation.ts.
   messages: false,
-  // A test validates the generated schemas, because doing so here would double the startup time.
+  // The generated schemas are validated in a test, because validating them here would double the startup time.
   validateSchema: false,
   meta: false,
   // Optimizing the generated code has little benefit and takes a third of the compile time.
@@ -148,11 +149,11 @@ const SETTINGS: Options = {
 
 const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 
-// These keywords have no effect next to a reference.
+// Keywords that have no effect next to a reference.
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
 /**
- * Serializes a schema's rules. Many operations have the same parameters, so schemas with the same rules share a
+ * Serializes a schema without its id and its annotations, so that operations with the same parameters share a
  * validator.
  */
 function rulesOf(file: string, schema: AnySchemaObject): string {
@@ -163,8 +164,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * If a schema consists only of a reference, returns the path of the referenced schema. Otherwise, returns the schema's
- * own path. As a result, responses that contain the same resource share a validator.
+ * Returns the path of the referenced schema if a schema consists only of a reference. Otherwise, returns the schema's
+ * own path. As a result, all responses that consist of the same resource share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

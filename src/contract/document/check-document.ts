@@ -14,14 +14,14 @@ import {
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
 
-// Names that an operation cannot have, because they are reserved as metric labels or are names of inherited properties.
+// Names that an operation cannot have, either because they are reserved as metric labels or because they are names of
+// inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
 /**
- * Checks everything in a document that JSON Schema cannot check: references, placeholders, and the names in catalogs
- * and rules.
+ * Checks what JSON Schema cannot check in a document: references, placeholders, and the names in catalogs and rules.
  */
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
@@ -126,7 +126,7 @@ function fault(pointer: string, message: string): Fault {
   return { source: CONTRACT_SOURCE, pointer, message };
 }
 
-/** Checks that each path can match requests, and that no two paths match the same requests. */
+/** Checks that each path can be matched, and that no two paths match the same requests. */
 function checkPaths(paths: readonly string[]): Fault[] {
   const shapes = new Map<string, string>();
   return paths.flatMap((path) => {
@@ -143,7 +143,7 @@ function checkPaths(paths: readonly string[]): Fault[] {
   });
 }
 
-/** Checks that the generated files of all resources have different names. */
+/** Checks that resource names are valid and that no two resources have the same generated file. */
 function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const files = new Map<string, string>();
   return Object.keys(components.schemas).flatMap((name) => {
@@ -157,8 +157,8 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds circular references: schemas that apply themselves to the same value, and components that consist only of
- * references to each other.
+ * Finds references that are not allowed: schemas that apply themselves to the same value, and parameters and responses
+ * in `components` that are references.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const { schemas } = components;
@@ -179,10 +179,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/**
- * Returns the names of the resources that a schema applies to the value itself rather than to something inside the
- * value.
- */
+/** Returns the names of the resources that a schema applies to the value itself, as opposed to a part of the value. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;
@@ -214,7 +211,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that the contract's schemas may use, and the check for the value of each one. */
+/** The keywords that the contract's schemas may use, each with the check for its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(
@@ -254,7 +251,9 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   ),
 };
 
-/** Checks that the schemas in a document use only supported keywords, and that these keywords have valid values. */
+/**
+ * Checks that the schemas in a document use only supported keywords and that the values of these keywords are valid.
+ */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
   const visit = (place: SchemaOrBoolean, pointer: string): void => {
@@ -279,7 +278,7 @@ interface FoundSchema {
   readonly pointer: string;
 }
 
-/** Returns the schemas of all resources, and the values of all other `schema` keys that are not inside examples. */
+/** Returns the schemas of all resources, and the values of all other `schema` keys except those inside examples. */
 function schemasOf(value: unknown, pointer: string, path: readonly string[]): FoundSchema[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]: [string, unknown]) => {

@@ -16,8 +16,8 @@ const FORMAT = 1;
 const MAX_DOCUMENTS = 16;
 
 /**
- * Returns the folder for parsed documents, which is inside Node's compile cache. Returns undefined if the compile cache
- * is off.
+ * Returns the folder for parsed documents, which is inside Node's compile cache, or undefined if the compile cache is
+ * off.
  */
 function documentCacheFolder(): string | undefined {
   const compileCache = getCompileCacheDir();
@@ -25,10 +25,10 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the document parsed from a source. Parsing the YAML takes a quarter of a second, whereas reading a stored
- * result takes only two milliseconds, so the result is stored in `folder` if there is one. If the folder cannot be
- * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and the vendor
- * extensions.
+ * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, whereas reading a stored
+ * result takes two milliseconds, so the result is stored in `folder` if a folder is given. If the folder cannot be
+ * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and in the
+ * vendor extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -36,12 +36,13 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // The document is parsed from JSON even on the first start so that all starts use an identical document.
+  // Even on the first start, the document is parsed from JSON, so all starts use an identical document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
 /**
- * Returns a digest of everything that affects the parsed document, which ensures that an outdated file is never read.
+ * Returns a digest of everything that affects the parsed document. The digest is part of the file name, so an outdated
+ * file is never read.
  */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
@@ -82,15 +83,15 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// These files determine what the gateway enforces, so a file that another user can write is never read.
+// The files determine what the gateway enforces. They are not read if another user could have written them.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);
 }
 
 /**
- * Returns true if only this user can write to a file. On platforms without user ids, the result is always false, so
- * nothing is stored.
+ * Returns true if only this user can write to a file. Always returns false on platforms without user ids, so nothing is
+ * stored there.
  */
 function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;

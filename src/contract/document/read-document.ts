@@ -7,13 +7,13 @@ import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 
-/** The document and its sources. */
+/** The document and what it was read from. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The source texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Replaces the locations of errors in generated schemas with the corresponding locations in the document or an
+   * Replaces locations in the generated schemas, in errors, with the corresponding locations in the document or in an
    * overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];

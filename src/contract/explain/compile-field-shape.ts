@@ -4,8 +4,8 @@ import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
 /**
- * The fields or items that an alternative describes. `open` means that the alternative does not restrict them, and
- * `none` means that it allows no value that could contain them.
+ * The fields or items that an alternative describes. `open`: the alternative does not restrict them. `none`: the
+ * alternative allows no value that could contain them.
  */
 type Described<T> = 'open' | 'none' | T;
 
@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. This map also ends the compilation of a recursive
-   * schema, because its shape is already present.
+   * The compiled shapes, keyed by the schemas that apply to a value. Each shape is stored before it is complete, so the
+   * compilation of a recursive schema ends.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -27,7 +27,7 @@ interface Compilation {
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** The keywords that a schema can use to allow fields that it does not name. */
+/** The keywords with which a schema can allow fields that it does not name. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',
@@ -43,7 +43,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
  * undefined if the contract describes neither.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // Many operations return the same resources, so each resource is compiled only once per contract.
+  // Many operations return the same resources, so the compiled shapes are stored for each contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -53,7 +53,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined, forms: [] };
-  // The shape is stored before its children are compiled, because a child can have the same schema.
+  // The shape is stored before the shapes inside it are compiled, because one of them may have the same schema.
   all.made.set(key, shape);
   const described = alternatives.map(fieldsOf).filter((one) => one !== 'none');
   const fields = described.includes('open') ? [] : described.filter((one) => one !== 'open');
@@ -146,7 +146,7 @@ function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
   return items.length === 0 ? 'open' : items;
 }
 
-/** Returns true if a schema has the form that the generator writes for `false`. */
+/** Returns true if a schema accepts no value, in the form in which the generator writes `false`. */
 function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
@@ -176,11 +176,11 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** A placeholder for a schema that is not examined. The values that it applies to are treated as open. */
+/** Stands for a schema that is not examined. Values to which such a schema applies are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**
- * Returns the alternative ways in which a value can match a schema, with references resolved and the schema's parts
+ * Returns the alternative ways in which a value can match a schema, with references resolved and `allOf` parts
  * combined.
  */
 function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
@@ -203,7 +203,7 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly S
   return ways;
 }
 
-/** Returns the alternative ways in which a value can match several schemas at the same time. */
+/** Returns the alternative ways in which a value can match all of several schemas. */
 function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
   return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }
@@ -218,12 +218,15 @@ function both(left: readonly SchemaGroup[], right: readonly SchemaGroup[]): read
  */
 export type FieldShape = ObjectShape | undefined;
 
-/** The documented fields of an object or of an array's elements, or the expected forms of a string. */
+/**
+ * The documented fields of an object, the documented content of an array's elements, or the expected forms of a string.
+ */
 export interface ObjectShape {
   /** The fields of an object. Undefined if the contract does not describe an object here. */
   object: KnownFields | undefined;
   /**
-   * The elements of an array. Undefined if the contract does not describe an array here or leaves its elements open.
+   * The shape of an array's elements. Undefined if the contract does not describe an array here, or does not restrict
+   * the elements.
    */
   elements: FieldShape;
   /** The forms that the contract expects a string to have. Any other form results in an advisory. */
@@ -241,17 +244,18 @@ export interface ExpectedForm {
 /** The documented fields of an object. */
 export interface KnownFields {
   readonly names: ReadonlySet<string>;
-  /** The fields that are expected but not required, each with the schema that expects it. */
+  /** The fields that are expected but not required, each with the schema that contains the expectation. */
   readonly expected: ReadonlyMap<string, SchemaObject>;
   /**
-   * True if no other fields are reported for this object, because the contract already states whether they are allowed.
+   * True if undocumented fields of this object are not reported as advisories, because the contract already states
+   * whether they are allowed.
    */
   readonly settled: boolean;
   /** The fields whose values also have a shape. */
   readonly inner: readonly InnerField[];
   /**
-   * The field names, in order, of the last object that had no unknown fields. They are compared first, because most
-   * objects in a list have the same fields.
+   * The field names, in order, of the most recent object without unknown fields. Each object is first compared with
+   * this list, because most objects in a list have the same fields.
    */
   order: readonly string[];
 }

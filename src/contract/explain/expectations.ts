@@ -4,34 +4,34 @@ import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './compi
 import { placesIn, type SchemaFiles } from './schema-errors.ts';
 import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
 
-/** One of the contract's expectations that a response does not meet. */
+/** An expectation in the contract that a response does not meet. */
 export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
   /** The JSON pointer to the object that contains or lacks the field. */
   readonly within: string;
   /** The JSON pointer to the field. */
   readonly at: string;
-  /** The string that does not have an expected form. Undefined if an expected field is absent. */
+  /** The string that does not have the expected form. Undefined if an expected field is absent. */
   readonly text: string | undefined;
 }
 
-/** The maximum depth of the search. No document is nested this deeply. */
+/** The maximum depth of the search. No document is nested as deeply. */
 const MAX_DEPTH = 64;
 
 const NONE: readonly UnmetExpectation[] = [];
 
 /**
- * Returns the expectations that a value does not meet, at every level that the contract describes. If several items in
- * a list fail to meet the same expectation, only the first is reported.
+ * Returns the expectations that a value does not meet, at every level that the contract describes. If several items of
+ * a list do not meet the same expectation, only the first such item is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
-  // Nearly all responses meet all expectations, so this faster check, which does not record paths, comes first.
+  // Nearly all responses meet all expectations, so a faster check that does not record paths comes first.
   if (shape === undefined || meetsAll(shape, value, 0)) return NONE;
   const found: Found = new Map();
   collect(found, shape, value, { path: [], place: '' });
   return inOrder(found);
 }
 
-/** Returns the unmet expectations for the departures that a scan has found. */
+/** Returns the unmet expectations for the departures (differences from the expected form) that a scan has found. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE;
   const found: Found = new Map();
@@ -76,7 +76,7 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/** The unmet expectations, keyed by keyword and by location without indices so that each is reported only once. */
+/** The unmet expectations, keyed by keyword and by location without indices, so that each is reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
 /** A location in a value. */
@@ -121,7 +121,7 @@ function report(found: Found, { path, place }: Where, unmet: Pick<UnmetExpectati
   if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
 }
 
-/** Returns the expectations in an order that does not depend on the order in which they were found. */
+/** Returns the unmet expectations in a fixed order, regardless of the order in which they were found. */
 const inOrder = (found: Found): readonly UnmetExpectation[] =>
   [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, unmet]) => unmet);
 
@@ -133,7 +133,8 @@ export function expectationViolation(
   describe: DescribeFound,
 ): Violation {
   const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
-  // The description depends on the names of the fields that contain the string.
+  // A value is described according to the names of the fields that contain it, so the string is passed together with
+  // them.
   const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
   const found = text === undefined ? undefined : describe(message, at, keyword);
   return {

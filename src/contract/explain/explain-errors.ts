@@ -16,17 +16,17 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 
 /**
- * The default limits. The first elements of an array are usually enough to find the cause, and no configuration
- * collects more than 1000 errors.
+ * The default limits. The first elements of an array usually show the cause. The limit on errors is the most that any
+ * configuration collects.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits that apply if the first elements of every array turn out to be valid. */
+/** The limits for a second attempt, which is made if the first elements of every array are valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
- * Returns a function that compiles the schema with a given path into a function that explains errors. Ajv uses the same
- * `settings` as for the verdict, except that it does not stop at the first error.
+ * Returns a function that compiles the schema with a given path into a function that explains errors. `settings` are
+ * the Ajv settings of the validators. They are used unchanged, except that explanations do not stop at the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
@@ -35,8 +35,8 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // The places are not determined until a value is explained for the first time, because more schemas may have been
-  // compiled by then.
+  // The schemas' places are determined when a value is explained for the first time, because more schemas may be
+  // compiled until then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
 
@@ -50,7 +50,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Validators store their last errors. These contain parts of the value, so they are cleared.
+    // Validators store their last errors, which contain parts of the value, so the errors are cleared.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -61,7 +61,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const errors = run(validate, value, USUAL);
       if (errors.length > 0) return errors;
       const [first] = run(validate, value, FIRST_ERROR);
-      // A value whose errors cannot be explained is still invalid.
+      // A value is invalid even if none of its errors can be explained.
       return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
     };
   };
@@ -85,15 +85,15 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits on an explanation. The compiled code reads them every time it runs, so changing a limit does not require
- * compiling the schemas again.
+ * The limits on an explanation. The compiled code reads them whenever it runs, so schemas need not be compiled again
+ * when a limit changes.
  */
 interface ExplainLimits {
   /** The maximum number of elements that are checked in each array. */
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if an `anyOf` reports only the errors of the intended alternative, provided that there is one. */
+  /** True if, for an `anyOf`, only the errors of the intended alternative are reported, provided that there is one. */
   intendedOnly: boolean;
 }
 
@@ -103,9 +103,9 @@ const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values as the originals
- * but differ in two ways. Their loops stop at the limits, because the sender determines the size of a value. An `anyOf`
- * reports the errors of the intended alternative.
+ * Returns keywords that replace those of Ajv when errors are explained. They accept the same values as the originals
+ * but differ in two ways: their loops stop at the limits, because the sender determines the size of a value, and
+ * `anyOf` reports the errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -171,7 +171,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
     const isOne = keyword === 'oneOf';
     const explainBranches = () => {
       if (isOne) cxt.reset();
-      // Inside a `not`, Ajv only counts errors and does not describe them.
+      // Inside a `not`, Ajv counts errors without describing them.
       if (isOne || it.createErrors === false) return cxt.error(true);
       const intended = gen.scopeValue('func', { ref: reportIntended });
       const reported = _`${limitsIn(cxt)}.intendedOnly && ${intended}(${ALL_ERRORS}, ${start}, ${ends}, ${pathOf(cxt)})`;
@@ -205,7 +205,8 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
 /**
- * Masks a member's name in the paths of errors if the name must not appear in messages. The sender can choose any name.
+ * Masks a member's name in the paths of errors if the name must not appear in messages, because the sender can choose
+ * any name.
  */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
@@ -214,8 +215,8 @@ function shortenPaths(errors: ErrorObject[], start: number, at: string, name: st
 }
 
 /**
- * Reduces the errors of several alternatives to those of the intended one. Returns false if the intended alternative
- * cannot be determined.
+ * Reduces the errors of several alternatives to the errors of the intended alternative. Returns false if the intended
+ * alternative cannot be determined.
  */
 function reportIntended(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
   const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
@@ -226,8 +227,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the alternative that a value was probably intended to match: the one with the same type and the
- * fewest missing required fields. Returns undefined if there is no single such alternative.
+ * Returns the errors of the alternative that was probably intended: among the alternatives with the value's type, the
+ * one with the fewest missing required fields. Returns undefined if no single alternative fits best.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches
@@ -237,7 +238,7 @@ function intendedBranch(branches: readonly ErrorObject[][], at: string): readonl
   return nearest.distance === next?.distance ? undefined : nearest.errors;
 }
 
-/** Returns how much a value differs from an alternative. The distance is infinite if the types are different. */
+/** Returns how far a value is from matching an alternative. The distance is infinite if the types differ. */
 function distanceOf(errors: readonly ErrorObject[], at: string): number {
   const own = errors.filter(({ instancePath }) => instancePath === at);
   if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;

@@ -9,12 +9,14 @@ import type { SchemaPlace } from './schema-violation.ts';
 export interface UnknownField {
   /** The JSON pointer to the object that contains the field. */
   readonly within: string;
-  /** The JSON pointer to the field. If the field's name must not be shown, `?` takes its place in the pointer. */
+  /**
+   * The JSON pointer to the field. If the field's name must not be shown, the pointer contains `?` instead of the name.
+   */
   readonly at: string;
   readonly value: unknown;
 }
 
-/** The maximum depth of the search. No document is nested this deeply. */
+/** The maximum depth of the search. No document is nested as deeply. */
 const MAX_DEPTH = 64;
 
 /**
@@ -27,10 +29,10 @@ const NONE: readonly UnknownField[] = [];
 
 /**
  * Returns the fields in a value that the contract does not document, at every level that the contract describes. If a
- * field occurs in many items of a list, only its first occurrence is reported. At most `max` fields are returned.
+ * field occurs in several items of a list, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown fields, so this faster check, which does not record paths, comes first.
+  // Nearly all responses have no unknown fields, so a faster check that does not record paths comes first.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);
@@ -54,7 +56,8 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
 }
 
 /**
- * Returns true if an object has the same names in the same order as the last object. The comparison needs no lookups.
+ * Returns true if an object has the same field names, in the same order, as the most recent object without unknown
+ * fields. This comparison needs no lookups.
  */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
@@ -120,7 +123,7 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-/** Reports a field unless a field with the same name was already reported at the same place in another item. */
+/** Reports a field, unless a field with the same name has already been reported in the same place of another item. */
 function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
   const place = `${above}/${shown}`;
@@ -130,8 +133,8 @@ function report({ found, path }: Search, above: string, name: string, value: unk
 }
 
 /**
- * Returns the violation for a field that the contract does not document. The violation includes only the type and the
- * size of the value, because the value may be personal.
+ * Returns the violation for a field that the contract does not document. The value may be personal, so the violation
+ * includes only its type and size.
  */
 export function unknownFieldViolation({ at, value }: UnknownField, place: SchemaPlace): Violation {
   return {

@@ -1,7 +1,7 @@
 import { escapePointer } from '../../lib/json-pointer.ts';
 import type { SchemaObject } from '../openapi-document.ts';
 
-/** One error that a schema found in a value. */
+/** An error in a value, found by validating the value against a schema. */
 export interface SchemaError {
   readonly keyword: string;
   /** The JSON pointer to the invalid part of the value. */

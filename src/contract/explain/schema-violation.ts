@@ -5,7 +5,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './compile-field-shape.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The check that a schema belongs to and the part of the message that it was applied to. */
+/** The check that a schema belongs to, and the part of the message to which the schema applies. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
@@ -13,8 +13,8 @@ export interface SchemaPlace {
 }
 
 /**
- * The keyword for an object that was apparently meant to have a different shape, because it has few or none of the
- * documented fields.
+ * The keyword of the error for an object that apparently was meant to have a different shape. Such an object has few or
+ * none of the documented fields.
  */
 const DIFFERENT_SHAPE = 'shape';
 
@@ -42,16 +42,16 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Describes the value at the place where a keyword failed, or returns undefined if there is no value. */
+/** Describes the value in the place where a keyword failed. Returns undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
- * Converts errors to violations. The messages of the violations contain no values from the message that was checked.
- * `describe` describes the value at a place.
+ * Converts errors to violations. No value from the checked message appears in the text of a violation. `describe`
+ * describes the value in a place.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
-  // The errors under an `anyOf` only explain why each of its branches failed.
+  // The errors under an `anyOf` only explain why each of its alternatives failed.
   const relevant =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
   return relevant.map((error) => {
@@ -68,7 +68,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // Violations in a projected response and in the full response are treated as the same, so both use the same schema
+  // A violation in a projected response is of the same kind as one in the full response, so both use the same schema
   // path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
@@ -93,7 +93,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // These are the bounds of 64-bit integers. A double cannot represent them exactly.
+      // The bounds of 64-bit integers, which a double cannot represent exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
       return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
     case 'exclusiveMinimum':
@@ -130,14 +130,14 @@ function sentence({ keyword, limit }: SchemaError): string {
   }
 }
 
-/** Describes a value in a message without revealing personal data, or returns undefined if there is no value. */
+/** Describes a value in a message without revealing personal data. Returns undefined if there is no value. */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
 
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of personal fields. Of their values, and of
- * all values inside them, only the size is described.
+ * Creates a function that describes values. `personal` contains the names of personal fields. Only the size is
+ * described of a personal field's value and of all values inside it.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
@@ -152,16 +152,16 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
 interface Causes {
   readonly errors: readonly SchemaError[];
   /**
-   * Returns true if it is clear which shape the object at a JSON pointer was meant to have. Only then are advisories
-   * about the object helpful.
+   * Returns true if it is clear which shape the object at a JSON pointer was meant to have. Advisories about an object
+   * are helpful only in this case.
    */
   readonly isClear: (within: string) => boolean;
 }
 
 /**
- * Reduces the errors to one per cause. If a value has the wrong type, only that error is reported, even if several
- * parts of the contract describe the value. An object with a different shape results in one error rather than one for
- * each field.
+ * Reduces the errors to one per cause. If a value has the wrong type, that is its only error, even if several parts of
+ * the contract describe the value. If an object has a different shape, one error is reported instead of one for each
+ * field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(
@@ -183,7 +183,7 @@ export function oneCause(shape: FieldShape, value: unknown, errors: readonly Sch
     const within = unrecognized.size === 0 ? undefined : ancestorIn(unrecognized, error.at);
     if (within === undefined) return [error];
     const [first = error, second] = missing.get(within) ?? [];
-    // If the object is empty and only one required field is missing, the missing field is reported.
+    // If only one required field is missing from an empty object, the missing field is reported.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     const other: SchemaError = {
       ...first,
@@ -196,7 +196,7 @@ export function oneCause(shape: FieldShape, value: unknown, errors: readonly Sch
   return { errors: reported, isClear: (within) => !unclear.some((at) => isWithin(within, at)) };
 }
 
-/** Returns true if the same error was already reported because of another part of the contract. */
+/** Returns true if the same error has already been reported for another part of the contract. */
 function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   const key = `${keyword} ${at}`;
   if (seen.has(key)) return true;
@@ -205,18 +205,16 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
 }
 
 /**
- * Errors for these keywords show that an object lacks a field or is not the kind of object that the contract describes.
+ * The keywords whose errors show that an object lacks a field or is of a different kind than the contract describes.
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/**
- * If the contract documents fewer fields than this for an object, it is not significant that most of them are missing.
- */
+/** The minimum number of documented fields for which it is significant that an object lacks most of them. */
 const ENOUGH_FIELDS = 8;
 
 /**
- * Returns true if an object was apparently meant to have a different shape, for example a follow relation in a list of
- * users. Such an object has none of the documented fields, or it has other fields in place of most of them.
+ * Returns true if an object apparently was meant to have a different shape, for example a follow relation in a list of
+ * users. Such an object has none of the documented fields, or it lacks most of them and has other fields instead.
  */
 function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;
@@ -228,7 +226,7 @@ function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean 
 }
 
 /**
- * Returns how many of the documented fields an object has. The documented names are looked up in the object, because a
+ * Returns how many of the documented fields an object has. Each documented name is looked up in the object, because a
  * hostile object can have tens of thousands of names.
  */
 function countKnown(names: ReadonlySet<string>, found: object): number {
@@ -244,7 +242,7 @@ function hasKnown(shape: FieldShape, value: unknown, at: string): boolean {
   return names !== undefined && typeof found === 'object' && found !== null && countKnown(names, found) > 0;
 }
 
-/** Returns the innermost of the given objects that contains the value at a JSON pointer. */
+/** Returns the innermost of the given objects that contains the value at a JSON pointer, or undefined if none does. */
 function ancestorIn(objects: ReadonlySet<string>, at: string): string | undefined {
   for (let above = at; above !== '';) {
     above = parentOf(above);

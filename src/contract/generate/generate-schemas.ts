@@ -21,7 +21,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Generates all schemas of a document. The key of each schema is the path in its `$id`. */
+/** Generates all schemas of a document, keyed by the path in each schema's `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
@@ -81,8 +81,8 @@ function operationsOf(document: OpenApiDocument): OperationObject[] {
 }
 
 /**
- * Returns a schema for the typed parameter values, grouped by location. A query parameter that can be repeated is an
- * array.
+ * Returns a schema for the typed parameter values, grouped by location. If a query parameter can be repeated, its value
+ * is an array.
  */
 function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
   const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
@@ -106,23 +106,23 @@ function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
   return repeats ? { type: 'array', items: parameter.schema } : parameter.schema;
 }
 
-/** Rewrites a reference to a resource for use in the generated file. */
+/** Rewrites a reference to a resource so that it is valid in the generated file. */
 type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** The extensions in the generated schemas. They state what is expected of a value but not required. */
+/** The extensions in the generated schemas, which state what is expected of a value but not required. */
 export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
 
 /** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // `false` is written as an object, because an Ajv error can be traced back to an object but not to a boolean.
+  // `false` is replaced with an object, because an Ajv error can be traced back to an object but not to a boolean.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword))) plain[keyword] = value;
-  // This is the only format that limits a number. The bounds are as precise as a double allows.
+  // `int64` is the only format that restricts numbers. The bounds are as precise as a double allows.
   if (schema.format === 'int64') {
     plain['minimum'] ??= -(2 ** 63);
     plain['maximum'] ??= 2 ** 63;
@@ -133,7 +133,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // `false` is kept as it is here, because the violations name the field.
+  // A `false` here is not replaced, because the violation names the field.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)
@@ -144,8 +144,8 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 }
 
 /**
- * Returns the schema for a response that contains only selected fields. The envelope stays the same, but no fields
- * inside items are required or expected.
+ * Returns the schema for a response that contains only selected fields. The envelope is unchanged, but no field inside
+ * an item is required or expected.
  */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
@@ -160,7 +160,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
-    // With fewer required fields, a value can match more than one of the schemas.
+    // With fewer required fields, a value can match more than one alternative, so `oneOf` becomes `anyOf`.
     delete projected['oneOf'];
     const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
@@ -185,7 +185,7 @@ function referencesOf(schema: SchemaOrBoolean): string[] {
 }
 
 /**
- * Returns the names of the resources whose projected form differs from the full form, either in itself or because of a
+ * Returns the names of the resources whose projected schema differs from the full schema, either directly or through a
  * reference.
  */
 function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): Set<string> {
@@ -201,7 +201,8 @@ function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): 
   return differs;
 }
 
-// Matches the end of an Ajv message about a schema, which states the location and the violated Ajv rule.
+// Matches the end of an Ajv message about an invalid schema, which names the location and the Ajv rule that was
+// violated.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
 /** Converts an error in a generated schema, which may exist only in memory, to an error in the document. */
@@ -211,14 +212,14 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
   return {
     source: CONTRACT_SOURCE,
     // A resource's schema has the same structure as in the document. An operation's schema is assembled from several
-    // parts of the document, so the pointer leads only to the operation.
+    // parts of the document, so its pointer can lead only to the operation.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };
 }
 
 /**
- * Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string if that part
+ * Returns a JSON pointer to the part of the document that a schema is generated from, or an empty string if that part
  * is unknown.
  */
 export function placeOfSchema(

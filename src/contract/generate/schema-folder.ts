@@ -9,15 +9,14 @@ export const GENERATED = 'Generated from openapi.yaml by ';
 
 /**
  * Combines the generated schemas into files for human readers: one file per resource and one per operation. Each file
- * is a compound document (JSON Schema 2020-12, section 9.3): every schema below `$defs` has its own `$id`, and the
- * references in a schema are relative to that `$id`. The files contain only standard JSON Schema keywords, so strict
- * validators accept them. Returns the contents of the files in a fixed order, keyed by their paths relative to the
- * schema folder.
+ * is a compound document (JSON Schema 2020-12, section 9.3): every schema in `$defs` has its own `$id`, and its
+ * references are relative to that `$id`. The files contain only standard JSON Schema keywords, so strict validators
+ * accept them. Returns the contents of the files in a fixed order, keyed by path relative to the schema folder.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();
   const placed = [...schemas].map(([path, schema]) => ({ place: bundlePlace(path), schema }));
-  // The file's own schema comes before the schemas below `$defs`.
+  // The schema at the root of the file comes before the schemas in `$defs`.
   const ordered = placed.toSorted((a, b) => Number(a.place.name !== undefined) - Number(b.place.name !== undefined));
   for (const { place, schema: generated } of ordered) {
     const { file, name } = place;
@@ -58,7 +57,7 @@ export function compareSchemas(folder: string, generated: ReadonlyMap<string, st
   return {
     missing: names.filter((name) => !onDisk.has(name)),
     stale: names.filter((name) => onDisk.has(name) && onDisk.get(name) !== generated.get(name)),
-    // Other files are ignored, because the folder may be the user's own.
+    // Files that were not generated are ignored, because they may belong to the user.
     superfluous: [...onDisk.keys()]
       .filter((name) => !generated.has(name) && onDisk.get(name)?.includes(`"$comment": "${GENERATED}`))
       .toSorted(),
@@ -73,7 +72,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes generated files to a folder and removes superfluous files. Returns the differences between the folder and the
+ * Writes the generated files to a folder and removes superfluous files. Returns how the folder differed from the
  * generated files before the call.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {

@@ -18,7 +18,7 @@ interface Overlaid {
   /** The source texts of the overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent startup: actions whose targets match nothing. */
+  /** Problems that do not prevent startup, namely actions whose targets match nothing. */
   readonly warnings: readonly Fault[];
 }
 
@@ -28,12 +28,12 @@ interface Overlaid {
  */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // The copy is made through JSON. A YAML alias creates a shared object, and changing that object would affect every
-  // place that uses the alias.
+  // The document is copied as JSON. In YAML, an alias creates a shared object, and changing this object would affect
+  // every place that uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard causes the same error at every node that it matches.
+  // A target with a wildcard causes the same error at every node that it matches.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };
@@ -57,7 +57,7 @@ function readAll(files: readonly string[]): Overlay[] {
 /** The maximum number of values that overlays can add. It is about ten times the size of the contract. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** The information that is recorded while overlays are applied to a document. */
+/** What is recorded while overlays are applied to a document. */
 interface ApplyNotes extends MergeNotes {
   /** Problems that do not prevent startup. */
   readonly warnings: Fault[];
@@ -66,8 +66,7 @@ interface ApplyNotes extends MergeNotes {
 }
 
 /**
- * Applies the actions of an overlay in order, each to the result of the previous one. The document is modified in
- * place.
+ * Applies the actions of an overlay in order, each to the result of the previous one. Modifies the document in place.
  */
 function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {
@@ -155,16 +154,16 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** The information that is recorded while values are merged. */
+/** What is recorded while values are merged. */
 interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
 }
 
 /**
- * Merges an update into an object in the document. New members are added, objects are merged with objects, elements are
+ * Merges an update into an object in the document. Members that are new are added, objects are merged, elements are
  * appended to arrays, and other values are replaced. An object or array is never replaced with a different kind of
- * value, because that is usually a mistake. To replace one on purpose, remove it with a separate action first.
+ * value, because that is usually a mistake. To replace one on purpose, remove it first with a separate action.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -180,8 +179,8 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. The update would change nothing, so the missing value is probably a
-      // mistake.
+      // In YAML, a key without a value means null. Such an update would change nothing, so the missing value is
+      // probably a mistake.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
@@ -200,7 +199,7 @@ function appendTo(target: unknown[], element: unknown, origin: Origin, { origins
 /** A place in an overlay. */
 type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote each value of a document so that errors can refer to the place in the overlay. */
+/** Records which overlay wrote each value of a document, so that errors can refer to a place in the overlay. */
 interface Origins {
   /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
@@ -211,15 +210,15 @@ interface Origins {
   /** Returns the origin of the value at a JSON pointer, or undefined if no overlay wrote the value. */
   of(document: unknown, pointer: string): Origin | undefined;
   /**
-   * Returns the origin of the change closest to a JSON pointer: a change inside the value, or else around it. If there
-   * is no such change, returns the origin of the last removal.
+   * Returns the origin of the change closest to a JSON pointer. Changes inside the value take precedence over changes
+   * around it. If there are none, returns the origin of the last removal.
    */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
 /**
- * Creates an empty record. Objects are identified by reference rather than by pointer, because removing an element
- * changes the indices of other elements.
+ * Creates an empty record. Objects are identified by reference rather than by pointer, because the removal of an
+ * element changes the indices of other elements.
  */
 function createOrigins(): Origins {
   const written = new Map<object, Origin>();
@@ -252,7 +251,7 @@ function createOrigins(): Origins {
         (isStructure(owner) ? members.get(owner)?.get(key) : undefined) ??
         (isStructure(value) ? written.get(value) : undefined);
       if (origin === undefined) return exactly;
-      // A later action may have changed a value that an earlier overlay added.
+      // An action may have changed a value that an earlier action added.
       if (exactly !== undefined && !exactly.pointer.startsWith(origin.pointer)) return exactly;
       const rest = steps.slice(index + 1).map((step) => step.key);
       return { source: origin.source, pointer: `${origin.pointer}${pointerTo(rest)}` };
@@ -265,7 +264,7 @@ function createOrigins(): Origins {
   };
 }
 
-/** A value on the path to a location, and its key in the object or array that contains it. */
+/** A value on the path to a location, with the object or array that contains the value and the value's key there. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
@@ -298,13 +297,13 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Attributes each error in a document to the place in an overlay that caused it. If no such place is found, the error
- * is attributed to the last overlay.
+ * Attributes each error in a document to the place in an overlay that caused the error. If no such place is found, the
+ * error is attributed to the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // If a component was removed, the references to it are unchanged, so the removal is the cause.
+    // When a component is removed, the references to it remain, so the removal is the cause of the error.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??
@@ -315,6 +314,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Several operations can refer to the same schema and therefore have the same error.
+  // Several operations can refer to the same schema and would report the same error.
   return distinctFaults(placed);
 }

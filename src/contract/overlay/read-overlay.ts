@@ -36,10 +36,10 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // JSON is also valid YAML, but a YAML parser takes a hundred times as long to read it.
+    // A YAML parser could read JSON too, but would take a hundred times as long.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // The text may still be YAML, because a flow mapping in YAML also starts with a brace.
+    // Text that begins with a brace may still be YAML, because a flow mapping in YAML also begins with one.
   }
   try {
     const document = parseDocument(text);
@@ -60,26 +60,24 @@ function broken(source: string, message: string, suggestion?: string): StartFaul
 export interface OverlayAction {
   /** The target as a JSONPath expression (RFC 9535). */
   readonly target: string;
-  /**
-   * The value that is merged into selected objects and appended to selected arrays. It is ignored if `remove` is set.
-   */
+  /** The value to merge into each selected object and to append to each selected array. Ignored if `remove` is set. */
   readonly update?: unknown;
   readonly remove?: boolean;
 }
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, which errors in the overlay name as their source. */
+  /** The path of the file, which is the source that errors in the overlay name. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }
 
-/** The maximum number of actions. Neither a person nor `portico learn` would write this many. */
+/** The maximum number of actions. Neither people nor `portico learn` write this many. */
 const MAX_ACTIONS = 5_000;
 
-/** The maximum nesting depth. No contract is nested this deeply. */
+/** The maximum nesting depth. No contract is nested as deeply. */
 const MAX_DEPTH = 64;
 
 /**
@@ -195,7 +193,7 @@ export function kindOfJson(value: unknown): string {
   ];
 }
 
-/** Returns the number of values inside a value, including the value itself. */
+/** Returns the number of values inside a value, plus one for the value itself. */
 export function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, child) => sum + countValues(child), 1);
@@ -203,7 +201,7 @@ export function countValues(value: unknown): number {
 
 let loaded: typeof JsonP3.jsonpath | undefined;
 
-/** Returns the JSONPath library (RFC 9535). The library is loaded on first use, because only overlays need it. */
+/** Returns the JSONPath library (RFC 9535), which is loaded on first use because only overlays need it. */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);
 }
