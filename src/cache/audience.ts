@@ -7,8 +7,8 @@ export function isShared(audience: string): boolean {
 }
 
 /**
- * Returns whether the audience has the same name in every process. If a caller is unverified or uses an authentication
- * scheme other than Basic, the audience contains a hash whose key is different in every process.
+ * Returns whether the audience has the same name in every process. If a caller is unverified, or sends tokens or
+ * cookies that are forwarded, the audience contains a hash whose key is different in every process.
  */
 export function isKnownEverywhere(audience: string): boolean {
   return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);

@@ -13,13 +13,13 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { membersOf } from '../lib/plain-object.ts';
 
-/** Whether the gateway is ready and, if it is not, why. */
+/** Whether the gateway is ready. If it is not ready, contains the reasons. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
 }
 
-/** The services that the admin side uses. */
+/** The services and the state that the admin side shows or changes. */
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
@@ -27,8 +27,8 @@ export interface AdminAppServices {
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
   /**
-   * Purges the stored responses that have one of these tags, or all stored responses. Returns the number of responses
-   * purged.
+   * Purges the stored responses that have any of these tags, or all stored responses. Returns the number of purged
+   * responses.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
@@ -75,7 +75,7 @@ export function createAdminApp(services: AdminAppServices): Express {
     const format = metrics.formatFor(req.headers.accept);
     const text = await metrics.exposition(format);
     res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
-    // Every line repeats the metric's name, so compression makes the response about twenty times smaller. The
+    // A metric's name is repeated on every line, so compression makes the response about twenty times smaller. The
     // compression runs on another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
@@ -105,8 +105,8 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs operators' requests. Changes and refusals are always logged, whereas page views and metric scrapes are logged
- * only at the `debug` level. The serializers return nothing, because the library would otherwise log the token and the
+ * Logs operators' requests. Changes and refusals are always logged. Page views and metric scrapes are logged only at
+ * the `debug` level. The serializers return nothing, because the logging library would otherwise log the token and the
  * query.
  */
 function logRequests(logger: Logger): RequestHandler {
@@ -139,7 +139,9 @@ function purge(services: AdminAppServices): RequestHandler {
   };
 }
 
-/** Logs server errors and responds without the details that Express's default handler would send to the client. */
+/**
+ * Logs server errors and writes their responses. Unlike Express's default handler, it sends no details to the client.
+ */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;

@@ -7,39 +7,39 @@ import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 
-/** Options for access control on the admin side. Health checks and metrics are exempt. */
+/** Options for access control on the admin side. Requests for health checks and metrics are not subject to it. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
   readonly token: string | undefined;
-  /** The clock for limiting failed attempts. Defaults to the system clock. */
+  /** The clock that the limit on failed attempts uses. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * The limit on wrong tokens from one address. Once this limit is reached, even a client with the correct token must
- * wait, unless its address has used the token recently.
+ * The limit on wrong tokens from one address. Once the limit is reached, clients at that address must wait even if they
+ * send the correct token, unless the correct token was recently sent from the address.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after it has sent the correct token. During this time, wrong tokens from other
- * clients behind the same proxy cannot lock out the operator.
+ * How long an address is remembered after the correct token was sent from it. During this time, clients that share the
+ * address, for example behind a proxy, cannot lock out the operator by sending wrong tokens.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Two challenges are sent, because some browsers ask for a password only if `Basic` is offered. The operator can enter
+ * There are two challenges, because some browsers ask for a password only if `Basic` is offered. The operator can enter
  * any user name, with the token as the password.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls operators' access (rules, 12). A token is required if one is configured or if the admin side does not listen
- * only on a loopback address. Without a token, the Host header must contain a loopback name so that another site's page
- * cannot gain access through the operator's browser (DNS rebinding, CSRF).
+ * Controls operators' access (rules, 12). A token is required if one is configured, or if the admin side listens on any
+ * address that is not a loopback address. If no token is required, the Host header must contain a loopback name, so
+ * that a page of another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
@@ -83,9 +83,10 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
 }
 
 /**
- * Makes a browser forget the admin token. A browser remembers a name and password until it is closed, and replaces them
- * only if it is challenged and a request with a different name then succeeds. The console sends such a name: the token
- * in the request is refused once, and the name is then accepted but grants no access.
+ * Makes a browser forget the admin token. A browser remembers a name and a password until it is closed. It replaces
+ * them only after it has been challenged and a request with a different name has succeeded. To sign out, the console
+ * sends a request with the name `signed-out`. A request that contains the token is challenged, whereas a request with
+ * this name succeeds but grants no access.
  */
 export function createSignOut(token: string | undefined): RequestHandler {
   return (req, res, next) => {
@@ -107,7 +108,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Compares two strings by their digests so that the duration reveals neither their lengths nor where they first differ.
+ * Compares two strings by their digests, so that the time taken reveals neither the lengths of the strings nor where
+ * they first differ.
  */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
@@ -117,9 +119,9 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The token and the client address in an operator's request. */
+/** The token in an operator's request, and the client's address. */
 interface AdminAttempt {
-  /** Undefined if the request has no credential. Empty if the credential is malformed. */
+  /** Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
   /** The client's address or, for IPv6, its network. */
   readonly from: string;
@@ -132,8 +134,8 @@ interface Peer {
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Returns the token and the address of a request. Programs send the token as `Bearer TOKEN`, and browsers send it as
- * the password of a `Basic` credential with any name.
+ * Returns the token in a request and the client's address. Programs send the token as `Bearer TOKEN`. Browsers send it
+ * as the password of a `Basic` credential, with any name.
  */
 function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;
@@ -147,19 +149,19 @@ function tokenIn(authorization: string): string {
   return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }
 
-// Shown only if a token is configured, because otherwise the browser does not ask for a password.
+// Appears only if a token is configured, because without a token the browser does not ask for a password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Reload this page to enter them.</p>';
 
-/** Refuses an operator's request. Browsers receive a small page, and other clients receive JSON. */
+/** Refuses an operator's request. Browsers receive a small page. Other clients receive JSON. */
 function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
   res.status(status);
   if (!(req.headers.accept ?? '').includes('text/html')) {
     res.json({ error: text });
     return;
   }
-  // The text is a fixed sentence that does not contain any part of the request.
+  // The text needs no escaping, because it is a fixed sentence without any part of the request.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +
@@ -169,7 +171,7 @@ function refuseAdmin(req: Request, res: Response, status: number, text: string):
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. The policy prevents such a response from loading
- * anything and from being shown in a frame.
+ * The `Content-Security-Policy` of responses that are not pages. It prevents such a response from loading anything and
+ * from being shown in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

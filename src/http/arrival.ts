@@ -10,14 +10,15 @@ import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/shown-text.ts';
 import { sampledContext, type Sampling, type TraceContext, traceContext } from '../telemetry/trace-context.ts';
 
-/** Options for reading requests: the limits on targets, and the gateway's public address. */
+/**
+ * Options for reading requests: the limit on targets, the gateway's public address, the trusted proxies and the
+ * sampling of traces.
+ */
 export interface ArrivalOptions {
   readonly maxTargetBytes: number;
-  /** The prefix that precedes `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is none. */
+  /** The prefix that comes before `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is no prefix. */
   readonly publicBasePath: string;
-  /**
-   * The configured public scheme and host. If undefined, the gateway uses the scheme and host that each client sends.
-   */
+  /** The configured public scheme and host. If undefined, the scheme and the host in each request are used. */
   readonly publicOrigin: PublicOrigin | undefined;
   /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
@@ -27,7 +28,8 @@ export interface ArrivalOptions {
 }
 
 /**
- * Returns the request id for logs and responses: the client's own id if that is safe to log, and otherwise a new one.
+ * Returns the request id for logs and responses. This is the client's own id if it is safe to log, and otherwise a new
+ * id.
  */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
@@ -52,8 +54,8 @@ interface ArrivalSetup extends ArrivalOptions {
 }
 
 /**
- * A request on the public side. Expensive values are computed on first use, because a request that is served from the
- * cache needs only a few of them.
+ * A request on the public side. Most values are computed on first use, because a request that is served from the cache
+ * needs only a few of them.
  */
 export class HttpArrival implements Arrival {
   readonly method: string;
@@ -61,7 +63,7 @@ export class HttpArrival implements Arrival {
   readonly requestId: string;
   readonly traceparent: string;
   readonly tracestate: string | undefined;
-  /** Portico's own span for the request, in the format of `traceparent`. */
+  /** The id of Portico's own span for the request, in the format of `traceparent`. */
   readonly ownSpan: string;
   readonly parentSpanId: string | undefined;
   readonly receivedAt: number;
@@ -73,14 +75,14 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read immediately, because it is no longer available once the socket is closed, and work
-   * may continue after the client has disconnected.
+   * The client's address, which is read in advance. After the socket is closed, the address is no longer available, but
+   * work for the request may continue.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
   constructor(request: IncomingMessage, setup: ArrivalSetup) {
-    // Node has already built this object to check for `Expect`.
+    // Node has already built the `headers` object to check for `Expect`.
     const { headers } = request;
     const { traceparent, tracestate, own, parentId } = setup.readContext(headers, request.socket);
     this.method = request.method ?? '';
@@ -160,7 +162,7 @@ export class HttpArrival implements Arrival {
     const { trustedProxies, isTrusted } = this.#setup;
     if (trustedProxies.length === 0 || !isTrusted(this.#peerAddress, 0)) return own;
     const [sent = ''] = headers['x-forwarded-proto']?.toString().toLowerCase().split(',', 1) ?? [];
-    // The scheme is written into addresses in responses.
+    // The scheme becomes part of addresses in responses, so only a valid scheme is used.
     return SCHEME.test(sent.trim()) ? sent.trim() : own;
   }
 
@@ -172,8 +174,9 @@ export class HttpArrival implements Arrival {
 const SCHEME = /^https?$/;
 
 /**
- * Returns the nearest address that is not a trusted proxy. Each proxy appends the address of its own client, so the
- * list is read from its end, up to the first entry that is not an address.
+ * Returns the address of the client behind the trusted proxies. Each proxy appends the address from which it received
+ * the request, so the list is read from its end. The result is the first address that does not belong to a trusted
+ * proxy. Reading also stops at an entry that is not an address.
  */
 function clientBehind(peer: string, list: string | string[] | undefined, isTrusted: ArrivalSetup['isTrusted']): string {
   let nearest = peer;
@@ -187,7 +190,10 @@ function clientBehind(peer: string, list: string | string[] | undefined, isTrust
   return nearest;
 }
 
-/** Returns an address without the port that some proxies append. An IPv6 address with a port is in brackets. */
+/**
+ * Returns an address without the port that some proxies append. If an IPv6 address has a port, the address is in
+ * brackets.
+ */
 function withoutPort(text: string): string {
   const [, bracketed, ipv4] = /^"?(?:\[([\da-f:.]+)\](?::\d+)?|([\d.]+):\d+)"?$/i.exec(text) ?? [];
   return bracketed ?? ipv4 ?? text;
@@ -201,7 +207,7 @@ interface TargetParts {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Parses a target. Throws a 400, 404 or 414 error if the target is refused in every mode (rules, 1). */
+/** Parses a target. Throws a 400, 404 or 414 error for targets that are refused in every mode (rules, 1). */
 function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOptions): TargetParts {
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);

@@ -4,7 +4,7 @@ import { toErrorBody, type GatewayError } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 
-/** The options that all connections of a listener share. */
+/** The options that are the same for all connections of a listener. */
 export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** Called for every request that is refused before it reaches the application. */
@@ -15,9 +15,9 @@ const CR = 13;
 const LF = 10;
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time. After a refused message, or
- * after the last message that the connection allows, it stops reading. A refusal is written after the responses to
- * earlier requests.
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time. It stops reading after a
+ * refused message, or after the last message that is allowed on the connection. The response to a refused message is
+ * written after the responses to earlier requests.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,21 +26,21 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
+  /** The part of a message to which the next byte belongs: the request line, the rest of the head, or the body. */
   #part: 'line' | 'head' | 'body' = 'line';
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** How many bytes of the next blank line (CR LF CR LF) have been received. At 4, the line is complete. */
+  /** The number of bytes of the next blank line (CR LF CR LF) that have been received. At 4, the line is complete. */
   #blankLine = 0;
-  /** The number of body bytes still to come. Undefined for a chunked body. */
+  /** The number of body bytes that have not been received yet. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
-  /** True if a request has begun but has not been passed to the application yet. */
+  /** True if the parser has emitted a request that has not been passed to the application yet. */
   #begun = false;
   #closing = false;
   #refused = false;
 
-  /** Takes over a socket that Node's HTTP server has just accepted. */
+  /** Takes control of a socket that Node's HTTP server has just accepted. */
   constructor(socket: Socket, app: RequestListener, options: ConnectionOptions) {
     this.#socket = socket;
     this.#app = app;
@@ -51,12 +51,13 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // Only bytes that were put back cause `data` events. Bytes that are read into the shared buffer do not.
+    // `data` events are emitted only for bytes that were put back with `unshift`. Bytes that are read into the shared
+    // buffer are passed to `take` directly.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
 
-  /** Receives a request whose head the parser has read. */
+  /** Handles a request whose head the parser has read. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const earlier = this.#latest?.response;
     this.#previous = earlier?.writableFinished === false ? earlier : undefined;
@@ -71,14 +72,14 @@ export class Connection {
   failed(cause: ParserError): void {
     const fault = parserFault(cause);
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
-    // The parser reports this code if more bytes follow a message with `Connection: close`.
+    // The parser reports this code if more bytes arrive after a message with `Connection: close`.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
     else this.#refuse(fault);
   }
 
   /**
-   * Closes the connection after the response to the latest request. If that response's head has already been sent, the
-   * connection is closed after the next response instead.
+   * Closes the connection after the response to the latest request. If the head of that response has already been sent,
+   * closes the connection after the next response instead.
    */
   closeSoon(): void {
     this.#closing = true;
@@ -99,7 +100,7 @@ export class Connection {
   #take(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.#refused) {
-      // Node pauses a connection while its client is not reading the responses.
+      // Node pauses a connection while the client is not reading its responses.
       if (this.#socket.isPaused()) {
         this.#socket.unshift(Buffer.from(chunk.subarray(at)));
         return;
@@ -146,8 +147,8 @@ export class Connection {
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
     const end = this.#pastBlankLine(chunk, searchFrom);
     this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // The parser refuses some heads only after it has emitted the request, so the request is passed to the application
-    // only now.
+    // The parser refuses some heads only after it has emitted the request. Therefore, the request is passed to the
+    // application after the parser has returned.
     if (this.#begun && !this.#refused) this.#dispatch();
     if (this.#blankLine !== 4 || this.#endMessage()) return end;
     this.#part = 'body';
@@ -162,7 +163,7 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line, but the body itself may contain others, so the parser decides where the
+    // A chunked body ends with a blank line, but blank lines can also occur within it, so the parser decides where the
     // body ends.
     const end =
       this.#bodyLeft === undefined
@@ -181,7 +182,7 @@ export class Connection {
     return true;
   }
 
-  /** Returns the index after the next blank line, which may have started in an earlier chunk. */
+  /** Returns the index after the next blank line. The blank line may have started in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
     let found = this.#blankLine === 4 ? 0 : this.#blankLine;
     let at = from;
@@ -204,7 +205,7 @@ export class Connection {
     if (this.#refused) return;
     this.#refused = true;
     const latest = this.#latest;
-    // The refused message is either the latest request, if it is incomplete, or a later message.
+    // If the latest request is incomplete, it is the message that is refused. Otherwise, a later message is refused.
     const own = latest?.request.complete === false ? latest : undefined;
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
@@ -216,21 +217,22 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next is
- * read, and the parser copies the bytes of bodies.
+ * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next chunk
+ * is read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The internal properties that `net.Socket` sets for its `onread` option. */
+/** The internal properties that Node sets on a socket for the `onread` option. */
 interface BufferedSocket extends Record<symbol, unknown> {
   readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
 }
 
 /**
  * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
- * prevents this, but only for sockets that connect to a server. A socket without these internal properties reads as
- * usual. So does a TLS socket: it emits all records that it has received even after being paused, and the stream keeps
- * these records in order only if they are not read into a shared buffer.
+ * avoids this, but is available only for sockets that connect to a server, so the internal properties behind the option
+ * are set here. Sockets that lack these properties keep the default. TLS sockets keep it too: even after being paused,
+ * they emit all records that they have received, and the stream cannot keep these records in order if they are in a
+ * shared buffer.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   if ('encrypted' in socket) return;
@@ -245,7 +247,7 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
 }
 
 /**
- * Makes a server receive its requests through `Connection`. The server emits `event` with each socket that is ready for
+ * Makes a server receive its requests through `Connection`. The server emits `event` for each socket that is ready for
  * requests. Returns the set of open connections.
  */
 export function attachConnections(
@@ -260,7 +262,7 @@ export function attachConnections(
     bySocket.get(request.socket)?.begin(request, response);
   };
   server.on('request', received);
-  // For any expectation other than 100-continue, Node would send an empty 417 response.
+  // For an expectation other than 100-continue, Node would send an empty 417 response.
   server.on('checkExpectation', received);
   server.on(event, (socket: Socket) => {
     if (socket.destroyed) return;
@@ -282,12 +284,14 @@ export function isSent(res: ServerResponse): boolean {
   return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
 }
 
-/** How long a refused client has to read the response before the connection is destroyed, in milliseconds. */
+/**
+ * How long a refused client has to read the response, in milliseconds. After this time, the connection is destroyed.
+ */
 const LAST_READ_MS = 1000;
 
 /**
- * Writes the response to a request that is refused before it reaches the application, and closes the connection. If the
- * parser has already emitted the request, `own` contains the request and its response.
+ * Writes the response to a request that is refused before it reaches the application, and closes the connection. `own`
+ * contains the refused request and its response if the parser has already emitted them.
  */
 function writeRefusal(
   socket: Socket,
@@ -295,11 +299,11 @@ function writeRefusal(
   id: string,
   own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
 ): void {
-  // The previous response has already closed the connection.
+  // The connection has already been closed after the previous response.
   if (!socket.writable) return;
   if (own?.response.headersSent) {
     const { response } = own;
-    // The response has already started, so the client would treat anything written now as part of it.
+    // The response has already begun, so the client would treat further bytes as part of it.
     if (!response.writableEnded) socket.destroy();
     else if (response.writableFinished) endAfter(socket, '');
     else response.once('finish', () => endAfter(socket, ''));
@@ -311,8 +315,8 @@ function writeRefusal(
 }
 
 /**
- * Writes the last bytes and gives the client time to read them. Without this delay, unread incoming bytes could cause
- * the connection to be reset first.
+ * Writes the last bytes, and gives the client time to read them before the connection is destroyed. If the connection
+ * were closed immediately, unread incoming bytes could cause it to be reset before the client has read the response.
  */
 function endAfter(socket: Socket, text: string): void {
   socket.end(text);

@@ -7,9 +7,10 @@ import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
  * Returns a handler that lets pages from the configured origins read responses (Fetch standard, 3.3). The handler
- * itself responds to preflight requests for documented paths, and adds its headers to every other response when the
- * head is written. At that point, the response has left the cache, so a stored response is the same for all origins.
- * The upstream's own CORS headers are removed, because a browser rejects a response that has both.
+ * responds to preflight requests for documented paths itself. To all other responses, it adds CORS headers when the
+ * head is written. Because this happens after the response has left the cache, stored responses are the same for all
+ * origins. CORS headers from the upstream are removed, because a browser rejects a response with duplicate CORS
+ * headers.
  */
 export function withCors(
   handle: RequestListener,
@@ -19,7 +20,7 @@ export function withCors(
   const anyOrigin = options.origins.includes('*');
   const origins = new Set(options.origins);
   /**
-   * Returns the headers for an origin. An origin that is not listed receives no headers and is never echoed in a
+   * Returns the headers for an origin. An origin that is not listed is not granted access and never appears in a
    * response.
    */
   const headersFor = (origin: string | undefined): string[] => {
@@ -37,7 +38,8 @@ export function withCors(
     const own = headersFor(origin);
     const isAllowed = own[0] === 'Access-Control-Allow-Origin';
     if (isPreflight(req)) {
-      // All other preflight requests are handled as ordinary OPTIONS requests, as they would be without CORS.
+      // Preflight requests that are not handled here are processed like other OPTIONS requests, as they would be
+      // without CORS.
       if (!isAllowed || !preflight(req, res, own)) handle(req, res);
       return;
     }
@@ -51,7 +53,10 @@ const isPreflight = ({ method, headers }: IncomingMessage) =>
 
 type Preflight = (req: IncomingMessage, res: ServerResponse, own: readonly string[]) => boolean;
 
-/** Creates the function that responds to preflight requests. It returns false if the path is not documented. */
+/**
+ * Creates the function that responds to preflight requests. The function returns false if it has not responded, for
+ * example because the path is not documented.
+ */
 function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, services: () => PublicServices): Preflight {
   const reader = { of: services().arrival, read: createArrivalReader(services().arrival) };
   return (req, res, own) => {
@@ -76,13 +81,13 @@ function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, servi
   };
 }
 
-/** Returns the methods of the operations at a path, or undefined if the path is not documented or is refused. */
+/** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */
 function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
   let path: string;
   try {
     ({ path } = arrival);
   } catch {
-    // The ordinary handler refuses the target.
+    // The target is refused when the ordinary handler processes the request.
     return undefined;
   }
   const match = gateway.contract.match(path);
@@ -91,7 +96,7 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
 
 const CORS = /^access-control-/i;
 
-/** Makes a response contain the given CORS headers and no others. */
+/** Replaces the CORS headers of a response with the given ones. */
 function replaceCorsHeaders(res: ServerResponse, own: readonly string[]): void {
   const writeHead = res.writeHead.bind(res);
   const replaced = (status: number, ...rest: readonly unknown[]) => {

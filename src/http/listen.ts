@@ -13,11 +13,11 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly keepAliveSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
-  /** If set, the listener accepts only TLS connections. */
+  /** The settings for TLS. If set, the listener accepts only TLS connections. */
   readonly secure?: SecureListening | undefined;
 }
 
-/** The part of a client's connection that is needed to close it. */
+/** The parts of a client's connection that are needed to close it. */
 type Closable = Pick<Connection, 'idle' | 'end'>;
 
 /** A server and its open connections, before it starts listening. */
@@ -30,9 +30,9 @@ export interface ListenerServer {
 
 /** The time limits for closing a listener, in milliseconds. */
 interface Grace {
-  /** How long requests in flight may take before the remaining connections are destroyed. */
+  /** How long requests in progress may take. After this time, the remaining connections are destroyed. */
   readonly finishMs: number;
-  /** How long idle connections stay open, in case a request is already on its way. */
+  /** How long idle connections stay open, in case a request is on its way. */
   readonly idleMs?: number;
 }
 
@@ -42,30 +42,30 @@ export interface Listener {
   /** The address of the listener, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
-   * Stops accepting connections. Each open connection is closed after the response to its latest or next request. Idle
-   * connections are closed after `idleMs`.
+   * Stops accepting connections. Each open connection is closed after the response to its latest request or, if that
+   * response has begun, to its next request. Connections that are idle for `idleMs` are closed too.
    */
   close(grace: Grace): Promise<void>;
 }
 
 const CHECK_MS = 2000;
 
-/** Creates the server for an application without starting to listen. */
+/** Creates the server for an application. The server is not listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const settings: ServerOptions = {
     keepAlive: true,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
     headersTimeout: options.headersTimeoutSeconds * 1000,
     requestTimeout: options.requestTimeoutSeconds * 1000,
-    // By default, Node checks for slow requests only every 30 s, even if the configured time limits are shorter.
+    // By default, Node checks for slow requests only every 30 seconds, even if the configured timeouts are shorter.
     connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: options.maxHeaderBytes,
     // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
     insecureHTTPParser: false,
-    // The gateway itself refuses requests without a Host header. Node would send an empty 400 response that the gateway
-    // could not count.
+    // Requests without a Host header are refused by the gateway itself. Node would send an empty 400 response that the
+    // gateway could not count.
     requireHostHeader: false,
-    // With this option, the stream of a request without a body has already ended, so nothing needs to consume it.
+    // With this option, the body stream of a request without a body has already ended, so it need not be consumed.
     optimizeEmptyRequests: true,
   };
   if (options.secure === undefined) {
@@ -99,7 +99,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** The default for `idleMs`, which is longer than a request takes to arrive. */
+/** The default for `idleMs`, which is longer than a request needs to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -110,7 +110,7 @@ async function closeServer(
     for (const connection of connections) connection.closeSoon();
   };
   closeSoon();
-  // A connection becomes known only once its handshake is complete.
+  // `connections` contains a TLS connection only after its handshake is complete.
   server.on('secureConnection', closeSoon);
   await acceptPending(server, connections, finishMs);
   // The HTTP server's own `close` method would destroy idle connections immediately, even if a request is on its way.
@@ -129,18 +129,18 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // Stops the timer that checks for slow requests.
+  // Also stops the timer that checks for slow requests.
   server.close();
 }
 
 const ACCEPT_MS = 2000;
 
 /**
- * Accepts connections that the operating system has already established. Otherwise, closing the listener would reset
- * them.
+ * Accepts the connections that the operating system has already established but that the process has not accepted yet.
+ * If the listener were closed without this step, these connections would be reset.
  */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // The time is limited, because a load balancer may keep opening connections.
+  // The time is limited, because a load balancer may continue to open connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const onConnection = () => {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 
 /*
- * This module refuses messages that another server could interpret differently, on both the public and the admin side,
- * before the application receives them. Node's parser already refuses most such messages.
+ * This module refuses messages that another server could interpret differently. It is used on both the public side and
+ * the admin side, before the application receives a message. Node's parser already refuses most such messages.
  */
 
 const SPACE = 0x20;
@@ -19,11 +19,12 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 
 /**
  * Returns the reason why a request line must be refused, or undefined if the line is valid. In `bytes`, the line starts
- * at the index `from`, and its LF is at the index `to`. The bytes are examined directly so that no string has to be
+ * at the index `from`, and its LF is at the index `to`. The bytes are examined directly, so that no string has to be
  * created for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
-  // The gateway is not a forward proxy. Without this refusal, Node would end the connection without a response.
+  // The gateway is not a forward proxy. If CONNECT were not refused here, Node would end the connection without a
+  // response.
   if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
   if (isRequestLine(bytes, from, to)) return undefined;
   return malformed(
@@ -34,8 +35,8 @@ export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): Ga
 }
 
 /**
- * Returns whether a line is a request line: a method, a target and a version, separated by single spaces, with a CR
- * before the LF (RFC 9112, 3).
+ * Returns whether a line is a valid request line: a method, a target and a version, separated by single spaces, with a
+ * CR before the LF (RFC 9112, 3).
  */
 function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
   let at = from;
@@ -66,8 +67,8 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). It is empty if the
-// target has no host.
+// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). A Host header is empty
+// if the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /**
@@ -78,20 +79,20 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // Comparing the length and the usual spelling is much faster than converting the name to lower case.
+    // Comparing the length and the usual spelling first is much faster than converting every name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
-      // Node uses the first Host header, but another server may use the last one.
+      // Node uses the first Host header, whereas another server may use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
-      // The host is copied into addresses in responses.
+      // The host becomes part of addresses in responses.
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;
-      // Portico would check only the first credential, while the upstream could use another one.
+      // Portico would check only the first credential, but the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      // HTTP/1.0 has no transfer codings, so it is unclear where such a message ends (RFC 9112, 6.1).
+      // HTTP/1.0 has no transfer codings, so it is ambiguous where such a message ends (RFC 9112, 6.1).
       if (httpVersion === '1.0') return malformed('An HTTP/1.0 request must not have a Transfer-Encoding header.');
       if (rawHeaders[at + 1]?.toLowerCase() !== 'chunked') return unknownCoding();
     }
@@ -101,8 +102,8 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 }
 
 /**
- * Refuses a target that names a different host than the Host header. The host in an absolute target takes precedence
- * (RFC 9112, 3.2.2), but the upstream or a proxy in front of the gateway may use the Host header instead.
+ * Refuses a target that contains a different host than the Host header. The host in an absolute target takes precedence
+ * (RFC 9112, 3.2.2), but the upstream, or a proxy in front of the gateway, may use the Host header.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];
@@ -122,13 +123,16 @@ export interface ParserError extends Error {
   readonly reason?: string;
 }
 
-/** Returns the refusal for an error from Node's parser or its timeouts. Returns undefined for a connection error. */
+/**
+ * Returns the refusal for an error that Node's parser or one of its timeouts reports. Returns undefined for an error of
+ * the connection.
+ */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
-  // The parser uses the same code for an unknown coding and for a coding combined with a Content-Length. The second
-  // case is ambiguous.
+  // The parser uses one code both for an unknown coding and for a coding combined with a Content-Length. Only the
+  // second case is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }

@@ -10,13 +10,13 @@ import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { isSent } from './connection.ts';
 import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
-/** The services that the public side uses. */
+/** The services and settings that the public side uses. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /**
-   * Checks a request's head and returns the reason why it must be refused, if any. Not set if the gateway's own
-   * listener has already checked the head.
+   * Checks a request's head and returns the reason why it must be refused, if there is one. Undefined if the gateway's
+   * own listener has already checked the head.
    */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
@@ -32,13 +32,16 @@ interface Handled {
 /** The handler of the public side. A reload replaces its services. */
 export interface PublicHandler {
   readonly handle: RequestListener;
-  /** Uses other services for new requests. Requests in progress finish with the services that they started with. */
+  /**
+   * Uses other services for new requests. Requests in progress continue to use the services with which they started.
+   */
   use(services: PublicServices): void;
 }
 
 /**
  * Creates the function that handles every request on the public side: it reads the head, writes the reply and records
- * the trace. It is called either by the gateway's own listener or by an Express app that uses `createPortico`.
+ * the trace. It is called either by the gateway's own listener or by an application that mounts the result of
+ * `createPortico`.
  */
 export function createPublicHandler(first: PublicServices): PublicHandler {
   let current = first;
@@ -51,7 +54,7 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
     const services = current;
     const arrival = readArrival(req);
     const request = { req, res, arrival, trace: traceOf(arrival) };
-    // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
+    // A reply from the cache is written and recorded immediately, so no listener for its end is needed.
     const pending = handleRequest(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
@@ -59,7 +62,7 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
   return { handle, use };
 }
 
-/** Creates the trace of a request that has just arrived. */
+/** Creates the trace for a request that has just arrived. */
 export function traceOf(arrival: HttpArrival): Trace {
   const { requestId, ownSpan, parentSpanId, method, receivedAt: startedAt, rawTarget: target } = arrival;
   return createTrace({ requestId, traceparent: ownSpan, parentSpanId, method, startedAt, target });
@@ -67,7 +70,7 @@ export function traceOf(arrival: HttpArrival): Trace {
 
 /**
  * Handles a request. Returns a promise if the reply is not available immediately. The promise never rejects, because
- * errors are passed to `writeError`.
+ * all errors are passed to `writeError`.
  */
 function handleRequest(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
@@ -103,14 +106,14 @@ function respond(
 /** The services for recording traces. */
 interface RecordTraceServices {
   /**
-   * Passes a trace to all observers. It must never throw, because nothing would catch an error that is thrown when a
-   * response closes.
+   * Passes a trace to all observers. Must never throw, because an error that is thrown when a response closes would not
+   * be caught.
    */
   readonly record: (trace: Trace) => void;
   readonly clock: Clock;
 }
 
-/** A request and its response, whose trace is recorded at the end. */
+/** A request's trace, and the response whose end completes the trace. */
 interface RecordedRequest {
   readonly res: ServerResponse;
   readonly trace: Trace;
@@ -120,7 +123,7 @@ interface RecordedRequest {
 export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
   let isRecorded = false;
-  // A variable costs less than `once`, which would create a function and remove the listener for each request.
+  // A variable costs less than `once`, which would create a function for each request and then remove the listener.
   const end = () => {
     if (!isRecorded) record(request, res.writableFinished, services);
     isRecorded = true;
@@ -130,8 +133,8 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
 }
 
 /**
- * Records the trace of a response that has been written: immediately if the operating system has received the whole
- * response, and otherwise when the response closes.
+ * Records the trace of a response that has been written. If the operating system has received the whole response, the
+ * trace is recorded immediately, and otherwise when the response closes.
  */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
@@ -140,8 +143,7 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection broke early, the client did not receive a complete response, regardless of the response's own
-  // status.
+  // If the connection was closed early, the client did not receive the complete response, whatever its status.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);
@@ -189,8 +191,8 @@ export interface TraceObserver {
 }
 
 /**
- * Returns a function that passes a trace to each observer in turn. If an observer throws, its error is reported and the
- * remaining observers still run.
+ * Returns a function that passes a trace to all observers, one after the other. If an observer throws, the error is
+ * reported and the remaining observers are still called.
  */
 export function createTraceRecorder(
   observers: readonly TraceObserver[],

@@ -9,26 +9,27 @@ import type { Clock } from '../lib/clock.ts';
 /** The certificate and key of the public listener, as read from their files. */
 export interface TlsIdentity {
   readonly context: SecureContextOptions;
-  /** The time at which the first certificate in the chain expires, in epoch milliseconds. */
+  /** When the first certificate in the chain expires, in epoch milliseconds. */
   readonly notAfter: number;
   /** The SHA-256 fingerprint of the certificate, which is logged. */
   readonly fingerprint: string;
 }
 
-/** A problem with one of the files. `key` is the key under `listen.tls` that names the file. */
+/** A problem with one of the files. `key` is the key under `listen.tls` that contains the path of the file. */
 export interface TlsFault {
   readonly key: keyof TlsOptions;
   readonly message: string;
 }
 
-/** The result of reading the files: an identity, or every problem with the files. */
+/** The result of reading the files: the identity, or all problems with the files. */
 type TlsReading =
   | { readonly identity: TlsIdentity; readonly faults: readonly [] }
   | { readonly identity?: undefined; readonly faults: readonly TlsFault[] };
 
 /**
- * The cipher suites for TLS 1.2 that Mozilla recommends as "intermediate", without those that need Diffie-Hellman
- * parameters. All of them provide forward secrecy and authenticated encryption. OpenSSL selects the suites for TLS 1.3.
+ * The TLS 1.2 cipher suites of Mozilla's "intermediate" recommendation, except those that need Diffie-Hellman
+ * parameters. All of these suites provide forward secrecy and authenticated encryption. For TLS 1.3, OpenSSL selects
+ * the suites.
  */
 const CIPHERS = [
   'TLS_AES_128_GCM_SHA256',
@@ -44,7 +45,7 @@ const CIPHERS = [
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Reads and checks the files. Reports every problem rather than only the first. */
+/** Reads and checks the files. Reports all problems, not only the first. */
 export function readTlsIdentity(options: TlsOptions): TlsReading {
   const faults: TlsFault[] = [];
   const read = (key: 'certFile' | 'keyFile' | 'clientCaFile'): string | undefined => {
@@ -92,9 +93,9 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
     ciphers: CIPHERS,
     honorCipherOrder: false,
     minVersion: options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
-    // By renegotiating (TLS 1.2), a client could make the server compute many handshakes on a single connection.
+    // With renegotiation (TLS 1.2), a client could make the server compute many handshakes on one connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // A new certificate invalidates all session tickets, so resumed sessions cannot skip the check of client
+    // New ticket keys make earlier session tickets invalid, so resuming a session cannot bypass the check of client
     // certificates.
     ticketKeys: randomBytes(48),
   };
@@ -124,21 +125,21 @@ function keyFault(
   }
 }
 
-/** Returns OpenSSL's reason for an error, which never quotes the files. */
+/** Returns the reason that OpenSSL states for an error. The reason never contains any content of the files. */
 function opensslReason(error: unknown): string {
   return error instanceof Error && 'reason' in error ? String(error.reason) : 'unknown reason';
 }
 
-/** The certificate of a running listener. It is replaced without a restart when its files change. */
+/** The certificate of a running listener, which is replaced without a restart when its files change. */
 export interface TlsCertificate {
   /**
-   * Uses a newly read certificate for new connections. Open connections keep the old one. A certificate that has
-   * expired does not replace one that is still valid.
+   * Uses a newly read certificate for new connections. Open connections keep the old certificate. An expired
+   * certificate does not replace one that is still valid.
    */
   use(next: TlsIdentity): void;
   /** When the certificate expires, in epoch milliseconds. */
   notAfter(): number;
-  /** True if the files have changed since the certificate was read, but cannot be used. */
+  /** True if the files have changed since the certificate was read, but the new certificate cannot be used. */
   isOutdated(): boolean;
   /** Stops watching the files. */
   close(): void;
@@ -151,17 +152,17 @@ interface WatchParts {
   readonly server: Pick<Server, 'setSecureContext' | 'setTicketKeys'>;
   readonly clock: Clock;
   readonly onReplaced: (identity: TlsIdentity) => void;
-  /** Called with the reasons why the changed files cannot be used. The old certificate stays in use. */
+  /** Called with the reasons why the new certificate cannot be used. The old certificate then stays in use. */
   readonly onRefused: (faults: readonly TlsFault[]) => void;
-  /** The interval at which the files are compared with those that were read, in milliseconds. */
+  /** The interval at which the files are checked for changes, in milliseconds. */
   readonly intervalMs?: number;
 }
 
 const CHECK_MS = 60_000;
 
 /**
- * After this time, session tickets are encrypted with a new key, because a stolen key can decrypt all sessions that
- * used it.
+ * How long session tickets are encrypted with the same key, in milliseconds. The key is replaced regularly because a
+ * stolen key can decrypt all sessions that used it.
  */
 const TICKET_KEY_MS = 3_600_000;
 
@@ -169,7 +170,7 @@ const EXPIRED: TlsFault = { key: 'certFile', message: 'has expired' };
 
 /**
  * Watches the files of a listener's certificate and replaces the certificate when they change. The files are polled,
- * because change notifications do not work on every file system and mounted volume.
+ * because change notifications do not work on all file systems and mounted volumes.
  */
 export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
   const { options, server, clock, onReplaced, onRefused, intervalMs = CHECK_MS } = parts;
@@ -209,7 +210,7 @@ export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
   return { use, notAfter: () => current.notAfter, isOutdated: () => isOutdated, close: () => clearInterval(timer) };
 }
 
-/** Returns a string that changes whenever one of the files changes, including when a symbolic link is replaced. */
+/** Returns a string that changes whenever one of the files changes, even if only a symbolic link is replaced. */
 function versionOf({ certFile, keyFile, passphraseFile, clientCaFile }: TlsOptions): string {
   const versions = [certFile, keyFile, passphraseFile, clientCaFile].map((path) => {
     const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });

@@ -6,7 +6,7 @@ import { type Duplex, duplexPair } from 'node:stream';
 import type { TlsOptions } from '../config/general-options.ts';
 import type { TlsIdentity } from './tls-certificate.ts';
 
-/** The parts that a listener needs to accept TLS connections. */
+/** What a listener needs to accept TLS connections. */
 export interface SecureListening {
   readonly options: TlsOptions;
   readonly identity: TlsIdentity;
@@ -14,10 +14,10 @@ export interface SecureListening {
   readonly onHandshakeFailed: () => void;
 }
 
-/** A client's connection whose handshake is not complete yet. */
+/** A client's connection whose TLS handshake is not complete yet. */
 class Handshake {
   readonly #socket: Socket;
-  /** A handshake takes at most a few round trips, so a closing listener treats it like an idle connection. */
+  /** A handshake takes only a few round trips, so a listener that is closing treats it like an idle connection. */
   readonly idle = true;
 
   constructor(socket: Socket) {
@@ -37,7 +37,7 @@ export function createTlsServer(
   const server = createServer({
     ...settings,
     ...identity.context,
-    // A client that insists on another protocol is refused during the handshake.
+    // Clients that insist on another protocol are refused during the handshake.
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: options.handshakeTimeoutSeconds * 1000,
     requestCert: options.clientCertificates !== 'none',
@@ -59,7 +59,8 @@ export function createTlsServer(
   });
   server.on('secureConnection', (socket) => {
     forget(peerOf(socket));
-    // With `optional`, a client may omit its certificate, but a certificate that cannot be verified is refused.
+    // If the setting is `optional`, a client may omit its certificate. A certificate that cannot be verified is refused
+    // in any case.
     if (options.clientCertificates !== 'optional' || socket.authorized || !socket.getPeerX509Certificate()) return;
     onHandshakeFailed();
     socket.destroy();
@@ -69,8 +70,8 @@ export function createTlsServer(
 }
 
 /**
- * Connects the process to its own listener, as if a client on this machine had completed the handshake. A connection over
- * the network would need a certificate that the process trusts, and possibly a client certificate.
+ * Connects the process to its own listener, as if a client on this machine had completed the handshake. To connect over
+ * the network, the process would have to trust the listener's certificate and might need a client certificate.
  */
 export function connectWithin(server: EventEmitter): Duplex {
   const [client, accepted] = duplexPair();
@@ -78,6 +79,6 @@ export function connectWithin(server: EventEmitter): Duplex {
   return client;
 }
 
-/** Identifies a connection to a listener. The TLS socket and the socket below it have the same identity. */
+/** Identifies a connection to a listener. A TLS socket and its underlying socket have the same identity. */
 const peerOf = ({ remoteAddress, remotePort, localAddress }: Socket) =>
   `${remoteAddress} ${remotePort} ${localAddress}`;

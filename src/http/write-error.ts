@@ -12,14 +12,14 @@ export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
   /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
   readonly hasErrorMessage: (operationId: string | undefined) => boolean;
-  /** Whether errors that the upstream caused have the `Proxy-Status` header. */
+  /** Whether the `Proxy-Status` header is added to errors that the upstream caused. */
   readonly proxyStatusHeader: boolean;
 }
 
 /**
- * Writes the response to a failed request. On the public side, only this function turns errors into responses. An
- * unexpected error becomes `internal_error` without details. If the response has already started, the connection is
- * closed instead.
+ * Writes the response to a failed request. On the public side, no other function converts errors to responses. For an
+ * unexpected error, the response is `internal_error` without details. If a response has already begun, the connection
+ * is closed instead.
  */
 export function writeError(
   thrown: unknown,
@@ -30,8 +30,8 @@ export function writeError(
 ): void {
   const error = toError(thrown);
   trace.error = error.code;
-  // A request that waited for an identical one has no upstream exchange of its own, so the cause is known only from the
-  // error.
+  // If a request waited for another, identical request, it has no upstream exchange of its own, so only the error
+  // contains the cause.
   if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;
   if (error.code === 'internal_error') trace.cause = thrown;
   if (res.headersSent || res.destroyed) {
@@ -58,8 +58,9 @@ function toError(thrown: unknown): GatewayError {
 }
 
 /**
- * Returns the value of the `Proxy-Status` header (RFC 9209) for an error that the upstream caused: the cause of a
- * failed exchange, or the status of a response that Portico does not forward. Returns undefined for all other errors.
+ * Returns the value of the `Proxy-Status` header (RFC 9209) for an error that the upstream caused. The value states why
+ * the exchange failed, or the status of a response that Portico does not forward. Returns undefined for all other
+ * errors.
  */
 function proxyStatus({ cause, code }: GatewayError, { failure, upstream }: Trace): string | undefined {
   if (cause instanceof UpstreamFailure) return failure === undefined ? undefined : `portico; error=${failure.cause}`;

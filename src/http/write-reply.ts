@@ -14,7 +14,7 @@ export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
   readonly contractStatusHeader: boolean;
 }
 
-/** The functions that the `Contract-Status` header needs. */
+/** The functions with which the `Contract-Status` header is computed. */
 interface ContractStatusOptions<Checked> {
   /** Returns the fingerprint that a violation has in the ledger. */
   readonly reportIdOf: (trace: Checked, violation: Violation) => string;
@@ -26,7 +26,7 @@ interface ContractStatusOptions<Checked> {
 export interface WriteReplyOptions extends EdgeHeaderOptions {
   /** Returns the gzip form of a stored response. */
   readonly gzip: PageCache['gzip'];
-  /** How long a client may pause while it reads a streamed body, in milliseconds. */
+  /** How long a client may stop reading while a streamed body is sent, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 
@@ -37,14 +37,14 @@ interface ReplyTo {
   readonly acceptEncoding: string | undefined;
 }
 
-/** A response that the gateway does not store must not be stored by any other cache either. */
+/** Headers that prevent other caches from storing a response that the gateway does not store. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes sent, or a promise for that number if a streamed body is not
- * complete yet. If a streamed body cannot be written completely, it is destroyed.
+ * Writes a reply. Returns the number of body bytes that were sent. If a streamed body is not complete yet, returns a
+ * promise for that number. A streamed body that cannot be written completely is destroyed.
  */
 export function writeReply(
   res: ServerResponse,
@@ -76,9 +76,9 @@ export function writeReply(
 }
 
 /**
- * Returns whether a browser might interpret a response as a page because it is not declared as JSON. Such a response is
- * sent with the `nosniff` header in every mode, because it may contain text from the upstream's users. The header
- * cannot break any page, because no page loads a documented operation's response as a script or a style sheet.
+ * Returns whether a response is not declared as JSON, so that a browser might interpret it as a page. Such a response
+ * may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode. The header cannot
+ * break any page, because no page loads the response of a documented operation as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
@@ -98,15 +98,15 @@ function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer 
 interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body. Undefined if the client does not accept gzip or there is no such form. */
+  /** The gzip form of the body. Undefined if the client does not accept gzip or if there is no gzip form. */
   readonly gzip: Buffer | undefined;
   readonly trace: Pick<Trace, 'bytes'>;
   readonly clientTimeoutMs: number;
 }
 
 /**
- * Sends a reply and adds the headers that depend on how it is sent. If the entity tag matches, the response is a 304.
- * The response to a HEAD request has no body.
+ * Sends a reply, with the headers that depend on how it is sent. If the client's entity tag matches, sends a 304
+ * response. A HEAD request receives no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
@@ -126,12 +126,12 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // The response to HEAD has no body, but the upstream connection is released only after the body has been read.
+    // No body is sent to a HEAD request, but the upstream connection is released only after the body has been read.
     reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
   }
-  // For a HEAD request, the length of the body may be unknown.
+  // The length of the body may be unknown for a HEAD request.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
@@ -144,7 +144,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
 
 /**
  * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page
- * in the other form, which is equally current, that form's tag is returned.
+ * in the other form, which is just as current, returns the tag of that form.
  */
 function etagFor(
   plain: string,
@@ -165,7 +165,7 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-// A 304 response has no body that these headers could describe (RFC 9110 §15.4.5).
+// A 304 response has no body, so these headers do not apply to it (RFC 9110 §15.4.5).
 const CONTENT = /^content-(?!location)/i;
 
 /** Removes headers by name from a list of alternating names and values. */
@@ -179,7 +179,7 @@ export function withoutHeaders(flat: readonly string[], names: RegExp): string[]
 }
 
 /**
- * Adds the headers that all responses have: the request id, `Via` and the contract status. `headers` is a list of
+ * Adds the headers that every response has: the request id, `Via` and the contract status. `headers` is a list of
  * alternating names and values.
  */
 export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHeaderOptions): void {
@@ -188,14 +188,14 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
   if (!hasId) headers.push('X-Request-Id', trace.requestId);
   const { rateLimit } = trace;
   if (rateLimit !== undefined) headers.push('RateLimit-Policy', rateLimit.policy, 'RateLimit', rateLimit.state);
-  // A response from the cache or from the gateway itself was not checked for this request, so it has no contract
-  // status.
+  // A response that comes from the cache or from the gateway itself was not checked during this request, so the
+  // contract status is omitted.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked) {
     try {
       headers.push('Contract-Status', contractStatus(trace, options));
     } catch (error) {
-      // If the contract status cannot be determined, the response is sent without the header.
+      // If computing the contract status fails, the response is sent without the header.
       trace.cause ??= error;
     }
   }
@@ -209,9 +209,9 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 }
 
 /**
- * Returns the value of the `Contract-Status` header, a structured field (RFC 9651): the result of checking the request
- * and its response against the contract, and the fingerprint of the worst violation. `accepted` means that the baseline
- * accepts all violations. `count` and `worst` ignore accepted violations unless there are no others.
+ * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It states the result of checking
+ * the request and its response against the contract, and the fingerprint of the worst violation. `accepted` means that
+ * the baseline accepts all violations. `count` and `worst` include accepted violations only if there are no others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,

@@ -3,18 +3,19 @@ import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSent } from './connection.ts';
 
-/** The parts that are needed to write a streamed body. */
+/** What is needed to write a streamed body. */
 interface StreamContext {
   readonly trace: Pick<Trace, 'bytes'>;
-  /** How long the client may pause while it reads the body, in milliseconds. */
+  /** How long the client may stop reading while the body is sent, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 
 /**
- * Writes a streamed body no faster than the client reads it. Returns the number of bytes written: immediately if all of
- * them have been sent, and otherwise as a promise that resolves when the response closes. If the body is incomplete,
- * the received part is sent and the connection is then closed abruptly, because a normal end would make the response
- * look complete. If the client disconnects or pauses for too long, the body is destroyed.
+ * Writes a streamed body no faster than the client reads it. Returns the number of bytes written. If some bytes have
+ * not been sent yet, returns a promise for that number, which resolves when the response closes. If the body turns out
+ * to be incomplete, the part that was received is sent and the connection is then closed abruptly, because a normal end
+ * would make the response look complete. If the client disconnects or stops reading for too long, the body is
+ * destroyed.
  */
 export function writeStream(
   res: ServerResponse,
@@ -22,7 +23,7 @@ export function writeStream(
   { trace, clientTimeoutMs }: StreamContext,
 ): number | Promise<number> {
   let bytes = 0;
-  // The bytes are counted while they are written, because the trace may be recorded before all of them have been.
+  // Bytes are counted as they are written, because the trace may be recorded before the last of them.
   trace.bytes = 0;
   let unsent = 0;
   let state = 'reading' as 'reading' | 'read' | 'broken';
@@ -52,7 +53,7 @@ export function writeStream(
       if (isWaiting) awaitClient();
     },
   });
-  // Most bodies are complete after the first read, so there is nothing to wait for.
+  // Most bodies are complete after the first read. In this case, the number is returned without waiting.
   if (state === 'read' && isSent(res)) return bytes;
   isWaiting = true;
   if (state !== 'reading' || res.writableNeedDrain) awaitClient();

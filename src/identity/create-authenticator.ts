@@ -10,28 +10,29 @@ import { createRefusals } from './refusals.ts';
 import type { Calibration, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
 
-/** The data from a request that authentication needs. */
+/** The parts of a request that authentication uses. */
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
   /**
-   * Tokens and cookies that are also forwarded. Callers with different tokens or cookies do not share stored responses.
+   * The tokens and cookies that are forwarded in addition to the `Authorization` header. Callers with different tokens
+   * or cookies do not share stored responses.
    */
   readonly otherCredential?: string | undefined;
   /**
-   * Returns the client's address. It is called only if the verifier is needed, because the verifier counts failed
-   * attempts.
+   * Returns the client's address, for which failed attempts are counted. It is called only if a credential has to be
+   * verified.
    */
   readonly clientAddress: () => string;
-  /** The client's connection. A credential that is repeated on the same connection need not be hashed again. */
+  /** The client's connection. If a credential is repeated on the same connection, it is not hashed again. */
   readonly connection?: object | undefined;
   /** The level of the `authentication` check for this request. */
   readonly level: CheckLevel;
-  /** True if anonymous callers are refused even when the configuration allows them (rules, 2). */
+  /** True if anonymous callers are refused even if the configuration allows them (rules, 2). */
   readonly needsCredential?: boolean;
   /**
-   * True if the request waits for the verifier even at the `report` level, because enforced permissions depend on who
-   * the caller is.
+   * True if the request waits for the verifier even at the `report` level, because enforced permissions depend on the
+   * caller's identity.
    */
   readonly needsVerification?: boolean;
   /** The current time, in epoch milliseconds. */
@@ -44,49 +45,49 @@ export interface AuthenticationResult {
   readonly trace: AuthenticationTrace;
 }
 
-/** Determines the principal of a request. */
+/** Determines the principals of requests. */
 export interface Authenticator {
   /**
-   * Determines the principal. Returns synchronously if the verifier is not needed, because the credential is missing,
-   * malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` for callers that
-   * are refused. At the `report` and `off` levels, never fails.
+   * Determines the principal of a request. Returns synchronously if no verification is needed, because the credential
+   * is missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
+   * caller is refused. At the `report` and `off` levels, never fails.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
-  /** Forgets a verified credential after the upstream has refused it. All gateways will verify the caller again. */
+  /** Forgets a verified credential that the upstream has refused, so that all gateways verify the caller again. */
   forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
-   * Checks that the verifier refuses a wrong credential. The check runs at startup and then periodically, and is soon
-   * repeated if the result is pending.
+   * Checks that the verifier refuses an invalid credential. The check is made at startup and then at intervals. While
+   * the result is pending, it is repeated sooner.
    */
   calibrate(): Promise<Calibration>;
 }
 
-/** The parts of an authenticator. */
+/** The dependencies and the state of an authenticator. */
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   /**
-   * The hash for audiences. Set only if several authenticators must use the same audiences, as before and after a
-   * reload.
+   * The hash for audiences. Set only if several authenticators must use the same audiences, such as those before and
+   * after a reload.
    */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: LoginLimiter;
-  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
   readonly fleet?: IdentityFleet | undefined;
   /** Called after every verification, to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** An admitted principal and, if the principal is not verified, the reason. */
+/** A principal that may proceed. `reason` states why the principal is not verified, if that is the case. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
 }
 
 /**
- * Creates an authenticator from a verifier and a cache of its results. The authenticator refuses every caller whom it
- * cannot positively approve.
+ * Creates an authenticator from a verifier and a cache of verification results. At the `enforce` level, every caller
+ * whose credential cannot be verified is refused.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
@@ -105,7 +106,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     return toResult(input, anonymous, 'credentials_required');
   }
 
-  /** Approves or refuses a caller. Returns synchronously unless the request must wait for the verifier. */
+  /** Approves or refuses a caller. Returns synchronously unless the request has to wait for the verifier. */
   function approve(
     credential: Credential,
     input: AuthenticationInput,
@@ -118,7 +119,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
-      // This request does not wait for the verification, but later requests can use the result.
+      // This request does not wait for the verification, but later requests can use its result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -163,8 +164,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Revocations are announced only for verified callers. Otherwise, an unverified caller could make the fleet
-      // verify other callers repeatedly.
+      // Only the credentials of verified callers are revoked at other gateways. Otherwise, unverified callers could
+      // make the fleet verify other callers again and again.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {
@@ -193,13 +194,13 @@ function reasonOf(error: unknown, header: string): string {
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
   const because = reason === undefined ? {} : { reason };
-  // While the verification is pending, the caller is neither accepted nor refused.
+  // While the verification is pending, the caller counts as neither accepted nor refused.
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }
 
-/** Creates the principals that a request can have, each with the audience of its stored responses. */
+/** Creates the possible principals of a request, each with the audience of its stored responses. */
 interface Principals {
   verified(name: string, authorization: string): Principal;
   unverified(name: string | undefined): Principal;
@@ -207,8 +208,8 @@ interface Principals {
 }
 
 /**
- * Returns a factory for the principals of one request. `other` contains the request's tokens and cookies, which can
- * affect the response in addition to the `Authorization` header.
+ * Returns a factory for the principals of one request. `other` contains the tokens and cookies in the request, which
+ * can affect the response in addition to the `Authorization` header.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = suffixOf(hash, other);
@@ -229,7 +230,10 @@ function createPrincipals(hash: KeyedHash, header: string | undefined, other: st
   };
 }
 
-/** Returns the suffix of the audience for callers that send other credentials too, or an empty string. */
+/**
+ * Returns the part that is added to the audience of callers who also send tokens or cookies. For other callers, returns
+ * an empty string.
+ */
 function suffixOf(hash: KeyedHash, other: string | undefined): string {
   return other === undefined || other === '' ? '' : `;${hash('other', other)}`;
 }

@@ -12,11 +12,11 @@ interface FileAccount {
   readonly passwordHash?: string | undefined;
 }
 
-/** The retry delay, in seconds, that is suggested to clients when too many passwords are waiting to be hashed. */
+/** The retry delay suggested to clients, in seconds, if too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
 /**
- * Creates a verifier that compares passwords with the accounts' argon2id hashes. Throws `StartFault` if a hash cannot
+ * Creates a verifier that checks passwords against the accounts' argon2id hashes. Throws `StartFault` if a hash cannot
  * be parsed.
  */
 export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
@@ -27,8 +27,8 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // Checking an unknown name must take as long as checking a wrong password. Otherwise, the response time would
-      // reveal which names exist. The decoy never matches.
+      // For an unknown name, a decoy hash that never matches is checked. Without it, the response would arrive sooner
+      // than for a wrong password and would reveal which names exist.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };
@@ -56,7 +56,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that matches no password and takes as long to check as the slowest account's hash. */
+/** Creates a hash that matches no password and takes as long to check as the slowest hash of any account. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

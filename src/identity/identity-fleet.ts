@@ -7,34 +7,35 @@ import { namesPerNetwork } from './limits.ts';
 
 /** The authentication state that the gateways of a fleet share. */
 export interface IdentityFleet {
-  /** Undefined if each process limits the attempts that it receives. */
+  /** Limits failed logins across all gateways. Undefined if each process limits only the attempts that it receives. */
   readonly failures: SharedLoginLimiter | undefined;
   readonly revocations: Revocations;
 }
 
-/** Limits failed logins across all gateways of a fleet, with the same limits that apply to a single gateway. */
+/** Limits failed logins across all gateways of a fleet. The limits are the same as those for a single gateway. */
 interface SharedLoginLimiter {
   /**
-   * Counts an attempt as failed before it is made so that parallel attempts at several gateways cannot exceed the
-   * limits. Returns undefined if Redis is not available. Never rejects.
+   * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
+   * limits. Returns undefined if Redis is unavailable. Never rejects.
    */
   begin(network: string, name: string): Promise<SharedAttempt | undefined>;
 }
 
 /** An attempt that was counted or refused. */
 interface SharedAttempt {
-  /** Set if the attempt is refused, in which case it was not counted. */
+  /** Set if the attempt was refused. A refused attempt is not counted. */
   readonly limited?: { readonly retryAfterSeconds: number };
-  /** Removes the attempt, because it turned out not to be a failure. */
+  /** Removes an attempt that turned out not to be a failure. */
   withdraw(): void;
-  /** Records a login: the limit per name does not apply to this network and name for `trustSeconds`. */
+  /** Records a successful login. For `trustSeconds`, the limit per name does not apply to this name and network. */
   loggedIn(): void;
 }
 
 /**
  * Counts an attempt and returns 0. If the attempt is refused, returns how long to wait, in milliseconds. Returns -1 if
- * the hashes were made with a different key. The sets contain the attempts of a pair and of a name, and the names that
- * a network has tried. The script uses the server's time, so the clocks of the gateways do not matter.
+ * the hashes were made with a different key. The sorted sets contain the attempts per pair, the attempts per name, and
+ * the names that each network has tried. The script uses the time of the Redis server, so differences between the
+ * gateways' clocks have no effect.
  */
 const BEGIN: RedisScript = {
   source: `
@@ -69,8 +70,8 @@ if ARGV[3] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[3]) end`,
 };
 
 /**
- * Creates the limiter. Redis contains only keyed hashes of networks and names, never a credential or a hash of one.
- * Every key expires with the window.
+ * Creates the limiter. Redis contains only keyed hashes of networks and names. It never contains a credential, not even
+ * in hashed form. All of these keys expire.
  */
 export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions['failures']): SharedLoginLimiter {
   const key = openFleetKey(redis, 'logins');
@@ -88,7 +89,7 @@ export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions[
         continue;
       }
       const end = (trustMs: number) =>
-        // If Redis is unavailable, the attempt stays counted until the window ends.
+        // If Redis has become unavailable, the attempt remains counted until the window ends.
         void redis.run(WITHDRAW, keys, [token, member, String(trustMs)]).catch(() => undefined);
       return {
         ...(waitMs > 0 && { limited: { retryAfterSeconds: Math.ceil(waitMs / 1000) } }),
@@ -122,22 +123,29 @@ function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
   return { keys, member };
 }
 
-/** The verified credentials of a gateway. */
+/** The memory of a gateway's verified credentials. */
 interface CredentialMemory {
-  /** Expires the credentials of all callers whose names match, so these credentials are verified again. */
+  /**
+   * Expires the credentials of all callers for whose names `matches` returns true, so that these credentials are
+   * verified again.
+   */
   expireCallers(matches: (name: string) => boolean): void;
 }
 
-/** Makes all gateways of a fleet verify credentials again. */
+/** Revokes verified credentials at all gateways of a fleet. */
 export interface Revocations {
-  /** Makes the other gateways verify the credentials of a caller, or of all callers, again. Never rejects. */
+  /**
+   * Revokes the credentials of a caller, or of all callers if `name` is undefined, at the other gateways, which then
+   * verify them again. Never rejects.
+   */
   announce(name: string | undefined): Promise<void>;
   /**
    * Returns whether a credential that was verified at this time (epoch milliseconds) may be accepted without a new
-   * verification. It must not be accepted if revocations cannot arrive and the verification is older than the bound.
+   * verification. It must not be accepted if the verification is too old and this gateway may have missed revocations
+   * since then.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the store whose credentials expire when other gateways revoke them. */
+  /** Sets the memory whose credentials expire when other gateways revoke them. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }
@@ -149,13 +157,13 @@ interface RevocationParts {
   readonly mayTrust: (verifiedAt: number) => boolean;
 }
 
-/** Stands for all callers in a change. */
+/** The value of `caller` in a change that concerns all callers. */
 const ALL = 'all';
 const MAX_TAGS = 10_000;
 
 /**
- * Creates the revocations. A change contains the id of the fleet's key and a keyed hash of the caller's name. A gateway
- * that does not know this key verifies the credentials of all callers again, which costs one verification each.
+ * Creates the revocations. A revocation contains the id of the fleet's key and a keyed hash of the caller's name. A
+ * gateway that does not know the key verifies the credentials of all callers again, once for each caller.
  */
 export function createRevocations({ key, changes, mayTrust }: RevocationParts): Revocations {
   const tags = new LRUCache<string, string>({ max: MAX_TAGS });
@@ -195,7 +203,7 @@ export function createRevocations({ key, changes, mayTrust }: RevocationParts): 
           return;
         }
         expireAll();
-        // The next change, from this gateway or another one, then affects only a single caller.
+        // Once the key is known, the next revocation affects only one caller.
         if (change.caller !== ALL) void readKey();
       },
       reset() {

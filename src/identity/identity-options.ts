@@ -1,20 +1,24 @@
 /** The options under the `authentication` configuration key, including all defaults. */
 export interface IdentityOptions {
-  /** `file` compares credentials with the hashes in the roles file. `upstream` sends a probe to the upstream. */
+  /**
+   * `file` checks credentials against the hashes in the roles file. `upstream` checks them by sending a probe to the
+   * upstream.
+   */
   readonly verifier: 'file' | 'upstream';
   /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
-  /** The realm of the challenge. */
+  /** The realm of the authentication challenge. */
   readonly realm: string;
-  /** How long a verified credential is accepted before it is verified again, in seconds. */
+  /** How long a verified credential is accepted without being verified again, in seconds. */
   readonly cacheSeconds: number;
-  /** The maximum number of cached verified credentials. */
+  /** The maximum number of verified credentials in the cache. */
   readonly cacheEntries: number;
   /**
-   * The limit on failed attempts: at most `limit` within `windowSeconds` per combination of name and network (an IPv4
-   * address or an IPv6 /64 prefix). At most `maxPairs` combinations are stored, of which a single network can use at
-   * most 1/32. Within the same window, at most `limitPerName` attempts may fail per name from all networks together,
-   * except for networks that have logged in with the name within `trustSeconds`.
+   * The limits on failed attempts. For each combination of a name and a network (an IPv4 address or an IPv6 /64
+   * prefix), at most `limit` attempts may fail within `windowSeconds`. At most `maxPairs` combinations are stored, and
+   * a single network can use at most 1/32 of them. In the same window, at most `limitPerName` attempts may fail per
+   * name, counted over all networks. This second limit does not apply to networks that have logged in with the name
+   * within `trustSeconds`.
    */
   readonly failures: {
     readonly limit: number;
@@ -27,11 +31,11 @@ export interface IdentityOptions {
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** The interval at which the probe is tested with a wrong credential, in seconds. */
+  /** The interval at which the probe is tested with an invalid credential, in seconds. */
   readonly calibrationSeconds: number;
 }
 
-/** The maximum numbers of running and waiting tasks. */
+/** The maximum numbers of tasks that run and wait at the same time. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
@@ -40,7 +44,7 @@ export interface WorkBounds {
 /** Options for the probe that the upstream verifier sends. */
 export interface ProbeOptions extends WorkBounds {
   readonly path: string;
-  /** The only statuses that prove that a credential is valid. */
+  /** The statuses that prove that a credential is valid. No other status does. */
   readonly validStatuses: readonly number[];
   readonly timeoutMs: number;
 }

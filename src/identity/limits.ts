@@ -6,39 +6,40 @@ type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds'
 /** Counts failed attempts per combination of network and name. */
 export interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made so that parallel attempts cannot exceed the limit. If the pair has
-   * failed too often, or its network has failed with too many names, returns how long to wait.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
+   * to wait if there have been too many failed attempts for this network and name, or if the network has tried too many
+   * names.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
-  /** Removes the attempt that `begin` counted at `now`, because it turned out not to be a failure. */
+  /** Removes an attempt that `begin` counted at `now` and that turned out not to be a failure. */
   withdraw(network: string, name: string, now: number): void;
 }
 
 /**
- * The table is divided into this many shares. One network can fill at most one share, so a client that invents names
- * cannot displace other networks.
+ * The number of shares in the table. One network can fill at most one share, so a client that invents names cannot
+ * displace other networks.
  */
 const SHARES = 32;
-/** The minimum number of names for which each network has room, no matter how small the table is. */
+/** The minimum number of names for which a network has room, even if the table is small. */
 const MIN_NAMES = 16;
 
-/** Returns how many names one network can try within the window. */
+/** Returns how many names a network can try within the window. */
 export const namesPerNetwork = (maxPairs: number) =>
   Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
 
-/** The times of recent attempts for each name. The most recently tried name is last. */
+/** The times of recent attempts, by name. The name that was tried most recently is last. */
 type Names = Map<string, readonly number[]>;
 
 /**
- * Creates a limiter with a sliding window for each pair, in a table of limited size. A network that has filled its
- * share cannot try additional names until one of its own pairs expires, so it cannot displace other networks' counts.
- * If many networks together overflow the table, the least recently used network is removed.
+ * Creates a limiter with a sliding window for each pair of network and name, in a table of limited size. A network that
+ * has filled its share cannot try further names until one of its own pairs expires, so it cannot displace the counts of
+ * other networks. If many networks together overfill the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;
   const share = namesPerNetwork(maxPairs);
   const windowMs = options.windowSeconds * 1000;
-  /** The networks in order of use. The most recently used one is last. */
+  /** The networks in order of use. The most recently used network is last. */
   const networks = new Map<string, Names>();
   let pairs = 0;
 
@@ -57,7 +58,8 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt also counts as use, so a network that continues to guess is not removed.
+      // A refused attempt counts as a use of the network's entry. Therefore, a network that continues to guess is not
+      // removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
@@ -81,33 +83,33 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
       const attempts = names?.get(name) ?? [];
       const index = attempts.indexOf(now);
       if (names === undefined || index < 0) return;
-      // A pair without failures is removed, because successful callers must not use up their network's share.
+      // A pair without failures is removed, so that successful logins do not use up the network's share.
       if (attempts.length === 1) drop(network, names, name);
       else names.set(name, attempts.toSpliced(index, 1));
     },
   };
 }
 
-/** Runs a limited number of tasks at a time. */
+/** Limits how many tasks run at the same time. */
 interface WorkGate {
   /**
-   * Runs a task. If the queue is full, returns undefined without running it. An `urgent` task takes precedence and is
-   * never rejected, so callers must limit the number of urgent tasks.
+   * Runs a task when a slot is free. If the queue is full, returns undefined without running the task. An `urgent` task
+   * takes precedence and is never rejected, so callers must limit the number of urgent tasks.
    */
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }
 
-/** A waiting task, with functions to start or reject it. */
+/** A waiting task, with the functions that start it or reject it. */
 interface Waiting {
   readonly start: () => void;
   readonly reject: () => void;
 }
 
 /**
- * Creates a gate that runs up to `concurrency` tasks and queues up to `queue` more. Networks share the capacity fairly:
- * they take turns, and a single network can never occupy all the slots. If the queue is full, the network with the most
- * waiting tasks loses one to a network that has fewer. A network that floods the gate is therefore slowed down without
- * affecting the others.
+ * Creates a gate that runs up to `concurrency` tasks and queues up to `queue` more. The networks share the capacity
+ * fairly: they take turns, and a single network can never occupy all slots. If the queue is full, a task of the network
+ * with the most waiting tasks is rejected in favor of a network with fewer. A network that sends too many tasks
+ * therefore delays only its own tasks.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;
@@ -137,7 +139,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Passes a free slot directly to the next task so that a new task cannot overtake it. */
+  /** Passes a free slot directly to the next waiting task, so that a new task cannot take it first. */
   function startNext(): void {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();
@@ -145,7 +147,10 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     waiting.next(mayRun)?.start();
   }
 
-  /** Makes room for another task of a network. Returns false if no other network has more waiting tasks. */
+  /**
+   * Makes room for another task of a network by rejecting a task of a network that has more waiting tasks. Returns
+   * false if there is no such network.
+   */
   function makeRoom(network: string): boolean {
     if (waiting.size < queue) return true;
     const displaced = waiting.displace(network);

@@ -2,18 +2,18 @@ import { LRUCache } from 'lru-cache';
 import type { IdentityOptions } from './identity-options.ts';
 import { createFailureLimiter, type FailureLimiter } from './limits.ts';
 
-/** Limits failed logins per pair of network and name, and per name from all networks together. */
+/** Limits failed logins per pair of network and name, and per name over all networks. */
 export interface LoginLimiter extends FailureLimiter {
-  /** Records a login. For `trustSeconds`, the limit per name does not apply to the same network and name. */
+  /** Records a successful login. For `trustSeconds`, the limit per name does not apply to this network and name. */
   loggedIn(network: string, name: string, now: number): void;
 }
 
 /**
- * Creates the limiter for failed logins. The limit per name stops an attack on one name from many networks, each of
- * which stays below the limit for its own pair. Because anyone could use such a limit to lock out the rightful user, it
- * does not apply to networks that have recently logged in with the name. Names that do not exist are treated in the
- * same way, so the limits do not reveal which names exist. The tables have a limited size and drop the least recently
- * used entry first.
+ * Creates the limiter for failed logins. The limit per name stops attacks on one name from many networks, each of which
+ * stays below the limit for its own pair. Anyone could use this limit to lock out the rightful user, so it does not
+ * apply to networks that have recently logged in with the name. Names that do not exist are treated in the same way, so
+ * the limits do not reveal which names exist. The tables have a limited size, and the least recently used entry is
+ * removed first.
  */
 export function createLoginLimiter(options: IdentityOptions['failures']): LoginLimiter {
   const { limitPerName, trustSeconds, maxPairs } = options;
@@ -28,7 +28,7 @@ export function createLoginLimiter(options: IdentityOptions['failures']): LoginL
       if (recent.length >= limitPerName && !isTrusted)
         return { retryAfterSeconds: Math.ceil(((recent.at(-limitPerName) ?? now) + windowMs - now) / 1000) };
       const limited = pairs.begin(network, name, now);
-      // Older attempts are not needed to apply the limit.
+      // Older attempts do not affect the limit.
       if (limited === undefined) attemptsOf.set(name, [...recent, now].slice(-limitPerName));
       return limited;
     },

@@ -6,7 +6,7 @@ const derive = promisify(argon2);
 /** The cost parameters of an argon2id hash. `memory` is in KiB. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
-/** The minimum cost parameters that OWASP's Password Storage Cheat Sheet recommends. */
+/** The minimum cost parameters recommended by OWASP's Password Storage Cheat Sheet. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /**

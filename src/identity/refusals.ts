@@ -2,7 +2,7 @@ import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
-/** Creates authentication errors with their headers. The errors never contain any part of the credential. */
+/** Creates authentication errors, including their headers. The errors never contain any part of a credential. */
 interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
@@ -10,12 +10,12 @@ interface Refusals {
   of(verdict: Verdict): GatewayError | undefined;
 }
 
-/** Returns the value of `WWW-Authenticate` (RFC 7617, 2 and 2.1). */
+/** Returns the value of the `WWW-Authenticate` header for a realm (RFC 7617, 2 and 2.1). */
 export function challengeOf(realm: string): string {
   return `Basic realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}", charset="UTF-8"`;
 }
 
-/** Creates authentication errors whose challenge contains the realm. */
+/** Creates authentication errors whose challenge contains the given realm. */
 export function createRefusals(realm: string): Refusals {
   const challenge = { 'WWW-Authenticate': challengeOf(realm) };
   const credentialsRefused = (text = 'The credential was refused.') =>
@@ -34,12 +34,13 @@ export function createRefusals(realm: string): Refusals {
   };
 }
 
-/** The default `Retry-After` value in seconds, for failed verifications that do not provide one. */
+/** The default value of `Retry-After`, in seconds, for failed verifications that do not specify one. */
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the error for a caller whose credential could not be verified, based on the reason in the trace. Returns
- * undefined for any other reason. A credential that may be valid must not be refused as invalid (rules, 2).
+ * Returns the error for a caller whose credential could not be verified. `reason` is the reason in the trace. Returns
+ * undefined for reasons that do not mean this. A credential that may be valid must not be refused as invalid (rules,
+ * 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

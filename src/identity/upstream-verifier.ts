@@ -20,12 +20,12 @@ interface UpstreamVerifierParts {
   readonly clock: Clock;
 }
 
-/** The default retry delay in seconds, for failures that do not provide one. */
+/** The default retry delay, in seconds, for failures that do not specify one. */
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that sends probes to the upstream. It does not trust any result until the upstream has refused a
- * wrong credential (rules, 2).
+ * Creates a verifier that sends probes to the upstream. The verifier does not trust any result before the upstream has
+ * refused an invalid credential (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
@@ -36,12 +36,12 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
     try {
       const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
-      // A response from an upstream that is failing or shedding load does not show whether the credential is valid.
+      // If the upstream is failing or overloaded, its response does not show whether the credential is valid.
       if (status >= 500) return unavailable(new ProbeFailure(status));
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
     } catch (error) {
-      // If the timeout has expired, the upstream was too slow, whatever the error says.
+      // If the timeout has expired, the upstream was too slow, regardless of which error was thrown.
       return unavailable(signal.aborted ? new UpstreamFailure('deadline', { cause: error }) : error);
     }
   }
@@ -66,11 +66,13 @@ function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable
   return { kind: 'unavailable', retryAfterSeconds: retryAfterSeconds ?? RETRY_SECONDS, unusable: false, cause };
 }
 
-/** A calibration that is repeated at regular intervals. */
+/**
+ * A calibration that is repeated at intervals. Calibrating means checking that the probe refuses an invalid credential.
+ */
 interface RenewedCalibration {
-  /** Returns the current state. Recalibrates first if that is due or if the state is still pending. */
+  /** Returns the current state. If a calibration is due, or if the state is still pending, calibrates first. */
   current(): Promise<Calibration>;
-  /** Recalibrates immediately. Concurrent callers share one attempt. */
+  /** Calibrates immediately. Concurrent callers share one attempt. */
   calibrate(): Promise<Calibration>;
 }
 
@@ -82,7 +84,9 @@ interface RenewedCalibrationParts {
   readonly clock: Clock;
 }
 
-/** Creates a calibration that sends random wrong credentials. A probe that accepts them proves nothing (rules, 2). */
+/**
+ * Creates a calibration that sends random, invalid credentials. A probe that accepts them proves nothing (rules, 2).
+ */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
@@ -90,7 +94,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
-    // The name is random too. With a real name, the failed attempts could lock the account.
+    // The name is random too, because failed attempts with a real name could lock the account.
     const verification = await sendProbe(toAuthorization(randomText(), randomText()));
     const decided = verification.kind === 'valid' || verification.kind === 'invalid';
     if (decided) {
@@ -99,7 +103,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
     } else if (state.kind === 'pending') {
       state = { kind: 'pending', cause: verification.kind === 'unavailable' ? verification.cause : verification.kind };
     }
-    // If there was no response, the previous state remains valid and a new calibration is still due.
+    // If there was no response, the previous state remains in effect and another calibration is due.
     return state;
   }
 

@@ -3,7 +3,7 @@ import type { Fault } from '../model/fault.ts';
 
 /**
  * The result of a verification. `busy` means that one of Portico's own limits was reached, and `unavailable` means that
- * there was no response. Neither shows whether the credential is valid.
+ * the upstream did not respond or is failing. Neither result shows whether the credential is valid.
  */
 export type Verification =
   | { readonly kind: 'valid' }
@@ -12,12 +12,14 @@ export type Verification =
   | {
       readonly kind: 'unavailable';
       readonly retryAfterSeconds: number;
-      /** True if the verifier itself cannot be trusted, in which case its earlier results are invalid too. */
+      /** True if the verifier itself cannot be trusted. Its earlier results are then invalid too. */
       readonly unusable: boolean;
       readonly cause?: unknown;
     };
 
-/** Whether a verifier can tell valid credentials from invalid ones. `pending` means that this is not known yet. */
+/**
+ * Whether a verifier can distinguish valid credentials from invalid ones. `pending` means that this is not known yet.
+ */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }
@@ -27,10 +29,11 @@ export type Calibration =
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * Verifies a credential. A `known` credential has been valid before, so it takes precedence and is never refused
-   * because the queue is full. All other credentials share the queue, which is divided fairly between networks.
+   * Verifies a credential. `known` means that the credential has been valid before. Such a credential takes precedence
+   * and is never refused because of a full queue. All other credentials share the queue, which is divided fairly
+   * between networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
-  /** Checks that the verifier refuses a wrong credential. */
+  /** Checks that the verifier refuses an invalid credential. */
   calibrate(): Promise<Calibration>;
 }

@@ -9,23 +9,24 @@ import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimiter } from './login-limiter.ts';
 import type { Verification, Verifier } from './verifier.ts';
 
-/** The result of a credential check. `limited` means that there have been too many failed attempts. */
+/** The result of a credential check. `limited` means that too many attempts have failed. */
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * Verifies credentials and caches the results. A fresh credential costs one keyed hash when it is first used on a
- * connection, and nothing after that. All other credentials are sent to the verifier. Concurrent requests with the same
+ * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again. They are
+ * hashed once per connection. All other credentials are passed to the verifier. Concurrent requests with the same
  * credential share one verification, and failed attempts are limited.
  */
 interface CredentialCheck {
-  /** Returns whether the credential is fresh and therefore does not need to be verified. */
+  /** Returns whether the credential is fresh and therefore need not be verified. */
   fresh(credential: Credential, now: number): boolean;
   /**
-   * Returns the caller that a canonical `Authorization` value identifies, or undefined if the credential is not fresh.
+   * Returns the caller that a canonical `Authorization` value identifies. Returns undefined if the credential is not
+   * fresh.
    */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
-  /** Forgets a credential. Returns false if it was not stored. */
+  /** Forgets a credential. Returns false if the credential was not stored. */
   forget(authorization: string): boolean;
   forgetAll(): void;
 }
@@ -36,13 +37,13 @@ interface CredentialCheckParts {
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
   readonly fleet?: IdentityFleet | undefined;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
 /**
- * Wraps a verifier with a cache and a limit on failed attempts. Concurrent requests with the same credential share one
+ * Adds a cache and a limit on failed attempts to a verifier. Concurrent requests with the same credential share one
  * verification.
  */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
@@ -51,8 +52,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
-  // Hashing would take a tenth of the time of a cache hit, so the latest credential on each open connection is
-  // remembered. Credentials are compared in UTF-16, in which different strings always have different bytes.
+  // Hashing takes a tenth of the time of a cache hit, so the latest credential on each open connection is remembered
+  // and not hashed again. Credentials are compared in UTF-16, in which different strings always have different bytes.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
     const latest = latestByConnection.get(connection);
@@ -69,11 +70,12 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // Someone who guesses passwords for a name must not be able to lock out a caller with a valid credential for that
-    // name.
+    // A caller with a known valid credential is not limited. Otherwise, someone who guesses passwords for a name could
+    // lock out its rightful user.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
-    // The fleet's counts are decisive. This gateway also keeps its own counts, in case Redis becomes unavailable.
+    // If the fleet's counts are available, they decide. This gateway also maintains its own counts, because Redis may
+    // become unavailable.
     const shared =
       known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
@@ -126,39 +128,45 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   };
 }
 
-/** The latest credential on a connection. */
+/** The latest credential that was sent on a connection. */
 interface LatestCredential {
   readonly bytes: Buffer;
-  /** Receives the bytes of the next credential so that the comparison does not need a new buffer. */
+  /** A buffer for the bytes of the next credential, so that the comparison does not have to allocate one. */
   readonly given: Buffer;
   readonly key: string;
 }
 
 /**
- * The cached state of a credential. `fresh` means that it does not need to be verified, `known` means that it was valid
- * before, and `unknown` means that it is not cached.
+ * What the cache knows about a credential. `fresh` means that the credential need not be verified, `known` means that
+ * it has been valid before, and `unknown` means that it is not in the cache.
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
 /** The caller whom a verified credential identifies. */
 interface VerifiedCaller {
   readonly name: string;
-  /** The same string object is used for every request, so comparing it with a remembered one takes almost no time. */
+  /**
+   * Every request with the credential receives the same string object, so comparing it with a remembered string takes
+   * almost no time.
+   */
   readonly audience: string;
 }
 
 /**
- * Stores the callers of verified credentials, by keyed hash of the credential, and how long those credentials stay
- * fresh.
+ * Stores the callers of verified credentials, keyed by a keyed hash of the credential, and until when each credential
+ * is fresh.
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the caller of a credential if the credential is fresh. Otherwise, returns undefined. */
+  /** Returns the caller of a fresh credential. Returns undefined if the credential is not fresh. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
   remember(key: string, name: string, now: number): void;
-  /** Forgets a credential. Returns false if it was not stored. */
+  /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
-  /** Changes the credentials of all callers whose names match to `known`, so these credentials are verified again. */
+  /**
+   * Makes the credentials of all callers for whose names `matches` returns true `known` instead of `fresh`, so that
+   * they are verified again.
+   */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
 }
@@ -170,16 +178,17 @@ interface Verified {
 }
 
 /**
- * Creates a cache of limited size. Entries that are no longer fresh remain in it as `known` until they are evicted.
- * `mayTrust` returns whether a result of a given age still counts as fresh. Without this function, only the expiry time
- * counts.
+ * Creates a cache of limited size. Credentials that are no longer fresh remain in the cache as `known` until they are
+ * evicted. `mayTrust` returns whether a credential that was verified at a given time may still count as fresh. If it is
+ * not given, only the expiry time counts.
  */
 export function createVerifiedCredentials(
   cacheSeconds: number,
   cacheEntries: number,
   mayTrust?: (verifiedAt: number) => boolean,
 ): VerifiedCredentials {
-  // The expiry time is part of the value, because lru-cache would use its own clock and drop expired entries.
+  // The expiry time is part of the value. The expiry in lru-cache would use its own clock and would remove expired
+  // entries.
   const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
   const isFresh = ({ verifiedAt, freshUntilAt }: Verified, now: number) =>
     now < freshUntilAt && (mayTrust === undefined || mayTrust(verifiedAt));
@@ -205,19 +214,19 @@ export function createVerifiedCredentials(
   };
 }
 
-/** Hashes strings. Without the key, a hash reveals nothing about the strings. */
+/** Hashes strings. Without the key, a hash does not reveal anything about the strings. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
  * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
- * hashed input, so anyone who knew a result could extend the input, but results never leave the process. A call takes a
- * fifth of the time of an HMAC.
+ * hashed input. This would allow anyone who knew a result to extend the input, but results never leave the process. A
+ * call takes a fifth of the time of an HMAC.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');
   return (...texts) => {
     let text = prefix;
-    // The input includes each string's length so that different lists never produce the same input.
+    // Each string's length is part of the input, so different lists never produce the same input.
     for (const one of texts) text += `${one.length}:${one}`;
     return crypto.hash('sha256', text, 'base64url');
   };
